@@ -1,0 +1,44 @@
+//! JSON as data: canonical text, depth, and characters that a database cannot keep.
+
+use serde_json::Value;
+
+/// Canonical text: object keys sorted (as `serde_json`'s map keeps them), no white space.
+pub fn canonical(value: &Value) -> String {
+    value.to_string()
+}
+
+/// What is wrong with JSON from outside, if anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// PostgreSQL's jsonb cannot hold it.
+    #[error("contains the character U+0000, which cannot be stored")]
+    Nul,
+    /// Nested more deeply than anything sensible.
+    #[error("is nested more than {DEPTH_MAX} levels deep")]
+    TooDeep,
+}
+
+/// The deepest nesting taken from outside.
+pub const DEPTH_MAX: usize = 64;
+
+/// Checks JSON that came from outside.
+pub fn check(value: &Value) -> Result<(), Flaw> {
+    check_at(value, 0)
+}
+
+fn check_at(value: &Value, depth: usize) -> Result<(), Flaw> {
+    if depth > DEPTH_MAX {
+        return Err(Flaw::TooDeep);
+    }
+    match value {
+        Value::String(text) if text.contains('\0') => Err(Flaw::Nul),
+        Value::Array(items) => items.iter().try_for_each(|item| check_at(item, depth + 1)),
+        Value::Object(map) => map.iter().try_for_each(|(key, item)| {
+            if key.contains('\0') {
+                return Err(Flaw::Nul);
+            }
+            check_at(item, depth + 1)
+        }),
+        _ => Ok(()),
+    }
+}

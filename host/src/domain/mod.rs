@@ -1,0 +1,28 @@
+//! The words of the engine: plain data, no IO, no clock.
+//!
+//! A struct that is stored has the names of its columns as fields, so that a row travels between Rust
+//! and SQL as one JSON object.
+
+pub mod definition;
+pub mod effect;
+pub mod event;
+pub mod id;
+pub mod incident;
+pub mod instance;
+pub mod journal;
+pub mod json;
+pub mod limits;
+pub mod page;
+pub mod plugin;
+pub mod step;
+pub mod task;
+pub mod time;
+pub mod timer;
+pub mod token;
+pub mod transition;
+
+pub use id::{
+    Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, SubscriptionId, TaskId,
+    TenantId, TimerId, TokenId,
+};
+pub use time::{Clock, SystemClock, Timestamp};

@@ -1,0 +1,50 @@
+//! Wake-ups: hints that something changed. A query is the truth; a lost hint costs latency, never progress.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{InstanceId, TenantId, Timestamp};
+
+/// Something changed that someone may wait for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "h", rename_all = "lowercase")]
+pub enum Hint {
+    /// Tasks of a type can be claimed.
+    Tasks {
+        /// Whose.
+        tenant: TenantId,
+        /// The task type.
+        task_type: String,
+        /// How many, at most, became available.
+        count: u32,
+    },
+    /// An instance changed.
+    Instance {
+        /// Whose.
+        tenant: TenantId,
+        /// Which.
+        id: InstanceId,
+    },
+    /// A deadline, timer or outgoing item is due then.
+    Due {
+        /// When.
+        at: Timestamp,
+    },
+    /// A component was stored.
+    Plugins,
+    /// The listener was away: ask for everything again.
+    Everything,
+}
+
+/// Takes hints after a commit. Must not block.
+pub trait Announcer: Send + Sync + 'static {
+    /// Tells whoever waits.
+    fn announce(&self, hints: &[Hint]);
+}
+
+/// Tells nobody.
+#[derive(Debug, Default)]
+pub struct Silent;
+
+impl Announcer for Silent {
+    fn announce(&self, _: &[Hint]) {}
+}

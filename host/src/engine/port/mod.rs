@@ -1,0 +1,11 @@
+//! What the engine needs from outside, as traits: the rooms behind them are chosen at start.
+
+pub mod announce;
+pub mod plugins;
+pub mod store;
+pub mod write;
+
+pub use announce::{Announcer, Hint};
+pub use plugins::{Answer, Plugins, StepType};
+pub use store::{Store, StoreError};
+pub use write::{Guard, Verdict, Write, WriteSet};

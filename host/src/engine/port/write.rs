@@ -1,0 +1,304 @@
+//! What a transition changes, as data: guards that must hold, and rows to write.
+
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::Hint;
+use crate::domain::definition::DefinitionRow;
+use crate::domain::event::InboxEvent;
+use crate::domain::incident::Incident;
+use crate::domain::instance::{Instance, InstanceStatus};
+use crate::domain::journal::{Blob, JournalEntry};
+use crate::domain::plugin::PluginKind;
+use crate::domain::step::StepExecution;
+use crate::domain::task::Task;
+use crate::domain::timer::{OutboxItem, Subscription, Timer};
+use crate::domain::token::Token;
+use crate::domain::transition::Failure;
+use crate::domain::{
+    Digest, EventId, IncidentId, InstanceId, StepExecutionId, TaskId, TenantId, TimerId, Timestamp,
+    TokenId,
+};
+
+/// One transition: all of it is written, or nothing.
+#[derive(Clone, Debug, Default)]
+pub struct WriteSet {
+    /// What must hold; checked in the transaction, under locks taken in id order.
+    pub guards: Vec<Guard>,
+    /// What is written, in an order that the store chooses by kind.
+    pub writes: Vec<Write>,
+    /// What to announce once it is committed, here and on other nodes.
+    pub hints: Vec<Hint>,
+}
+
+/// Something that must still be so when a transition is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "guard", rename_all = "snake_case")]
+pub enum Guard {
+    /// The instance's version is the one that was read.
+    Instance {
+        /// Whose.
+        tenant: TenantId,
+        /// Which.
+        id: InstanceId,
+        /// As read.
+        version: i64,
+    },
+    /// The task's version is the one that was read: claims and heartbeats raise it, not the instance's.
+    Task {
+        /// Whose.
+        tenant: TenantId,
+        /// Which.
+        id: TaskId,
+        /// As read.
+        version: i64,
+    },
+    /// The timer has not fired and was not withdrawn or moved.
+    Timer {
+        /// Whose.
+        tenant: TenantId,
+        /// Which.
+        id: TimerId,
+        /// As read.
+        trigger_at: Timestamp,
+    },
+    /// The subscription is still there.
+    Subscription {
+        /// Whose.
+        tenant: TenantId,
+        /// Which.
+        id: crate::domain::SubscriptionId,
+    },
+    /// The outbox item is still there.
+    Outbox {
+        /// Whose.
+        tenant: TenantId,
+        /// Which.
+        id: Uuid,
+    },
+    /// No instance was started with this idempotency key; else the verdict is [`Verdict::Started`].
+    StartKey {
+        /// Whose.
+        tenant: TenantId,
+        /// The workflow's key.
+        workflow_key: String,
+        /// The caller's key.
+        key: String,
+    },
+    /// The newest version of the workflow is this one (0: there is none).
+    DefinitionVersion {
+        /// Whose.
+        tenant: TenantId,
+        /// The workflow's key.
+        key: String,
+        /// As read.
+        version: i32,
+    },
+}
+
+/// One row to write, or a set of rows to close. Adding one: a variant here, and a pair of `.sql` files.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Write {
+    /// A new instance.
+    InsertInstance(Instance),
+    /// An instance moved on. Its context is written apart, and only if it changed.
+    UpdateInstance(InstanceUpdate),
+    /// An instance's context changed.
+    UpdateContext(ContextUpdate),
+    /// A step execution, new or changed.
+    UpsertStep(StepExecution),
+    /// A new task.
+    InsertTask(Task),
+    /// A task changed.
+    UpdateTask(Task),
+    /// Withdraw a task of a step by key, if it is open.
+    CancelTask(StepKey),
+    /// A timer, new or moved.
+    UpsertTimer(Timer),
+    /// A timer has fired.
+    FireTimer(TimerFired),
+    /// Withdraw a timer of a step by key, if it has not fired.
+    CancelTimer(StepKey),
+    /// A new subscription; the same key of the same step is left as it is.
+    InsertSubscription(Subscription),
+    /// End a subscription of a step by key.
+    DeleteSubscription(StepKey),
+    /// A new outgoing item.
+    InsertOutbox(OutboxItem),
+    /// An outgoing item is to be tried again.
+    UpdateOutbox(OutboxItem),
+    /// An outgoing item is done.
+    DeleteOutbox(OutboxDone),
+    /// Keep an event for later.
+    InsertEvent(InboxEvent),
+    /// An event was consumed.
+    DeleteEvent(EventDone),
+    /// A new incident.
+    InsertIncident(Incident),
+    /// An incident is over.
+    ResolveIncident(IncidentDone),
+    /// A line of the journal. (subject, seq) is unique.
+    InsertJournal(JournalEntry),
+    /// A big part of the journal; the same again is left as it is.
+    InsertBlob(Blob),
+    /// An instance was started with an idempotency key.
+    InsertStartKey(StartKey),
+    /// A step ended: its open tasks are cancelled, its timers, subscriptions and events removed.
+    CloseStep(StepClosed),
+    /// An instance ended: the same for all of its steps, open steps are cancelled, incidents resolved.
+    CloseInstance(InstanceClosed),
+    /// A new version of a workflow.
+    InsertDefinition(DefinitionRow),
+    /// A new component; the same digest again is left as it is.
+    InsertPlugin(PluginRow),
+    /// A new token.
+    InsertToken(Token),
+    /// A token is no longer valid.
+    RevokeToken(TokenRevoked),
+    /// An ended instance is removed with everything of it (retention).
+    DeleteInstance(InstanceGone),
+    /// The journal and blobs of an ended instance are removed (retention).
+    DeleteJournal(InstanceGone),
+}
+
+/// What changes in an instance's narrow row.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "as in Instance")]
+pub struct InstanceUpdate {
+    pub id: InstanceId,
+    pub tenant: TenantId,
+    pub status: InstanceStatus,
+    pub version: i64,
+    pub open_steps: i32,
+    pub open_incidents: i32,
+    pub error: Option<Failure>,
+    pub updated_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+}
+
+/// A new context.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "as in Instance")]
+pub struct ContextUpdate {
+    pub id: InstanceId,
+    pub tenant: TenantId,
+    pub context: Value,
+}
+
+/// Something of a step, by the key that its plugin chose.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct StepKey {
+    pub tenant: TenantId,
+    pub step_execution_id: StepExecutionId,
+    pub key: String,
+    pub at: Timestamp,
+}
+
+/// A timer has fired.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct TimerFired {
+    pub tenant: TenantId,
+    pub id: TimerId,
+    pub at: Timestamp,
+}
+
+/// An outgoing item is done.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct OutboxDone {
+    pub tenant: TenantId,
+    pub id: Uuid,
+}
+
+/// An event was consumed.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct EventDone {
+    pub tenant: TenantId,
+    pub id: EventId,
+}
+
+/// An incident is over.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct IncidentDone {
+    pub tenant: TenantId,
+    pub id: IncidentId,
+    pub at: Timestamp,
+}
+
+/// An instance was started with an idempotency key.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct StartKey {
+    pub tenant: TenantId,
+    pub workflow_key: String,
+    pub key: String,
+    pub instance_id: InstanceId,
+    pub created_at: Timestamp,
+}
+
+/// A step ended.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct StepClosed {
+    pub tenant: TenantId,
+    pub step_execution_id: StepExecutionId,
+    pub at: Timestamp,
+}
+
+/// An instance ended.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct InstanceClosed {
+    pub tenant: TenantId,
+    pub instance_id: InstanceId,
+    pub at: Timestamp,
+}
+
+/// An instance is removed.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct InstanceGone {
+    pub tenant: TenantId,
+    pub instance_id: InstanceId,
+}
+
+/// A component to store.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "as in StoredPlugin")]
+pub struct PluginRow {
+    pub digest: Digest,
+    pub kind: PluginKind,
+    pub types: Vec<String>,
+    pub descriptor: Value,
+    /// The component's bytes, base64.
+    pub component: String,
+    pub created_at: Timestamp,
+}
+
+/// A token is no longer valid.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct TokenRevoked {
+    pub tenant: TenantId,
+    pub id: TokenId,
+    pub at: Timestamp,
+}
+
+/// What became of one transition of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is written.
+    Applied,
+    /// A guard did not hold: read again and decide again.
+    Conflict,
+    /// The idempotency key was used before, for this instance.
+    Started(InstanceId),
+    /// The database refused its data; nothing of it is written. Others of the batch are.
+    Refused(String),
+}

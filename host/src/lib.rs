@@ -1,0 +1,7 @@
+//! Stepwell: a durable workflow engine, extended with WebAssembly.
+//!
+//! The rooms, and the way that data takes through them: `api` and `dispatch` bring signals to the `engine`,
+//! which loads, asks a `plugin`, commits to the `store` and announces. `domain` has the words that all share.
+
+pub mod domain;
+pub mod engine;
