@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::draft::Draft;
 use super::ledger::{self, Novelty};
 use super::port::write::StepKey;
 use super::port::{Hint, Write};
 use crate::domain::definition::Step;
+use crate::domain::id::fresh;
 use crate::domain::effect::{Effect, TaskSpec};
 use crate::domain::json::canonical;
 use crate::domain::plugin::Fault;
@@ -166,7 +165,7 @@ fn send(draft: &mut Draft, execution: StepExecutionId, effect: &Effect) {
     let payload = serde_json::to_value(effect).map(|value| canonical(&value)).unwrap_or_default();
     draft.hints.push(Hint::Due { at: draft.now });
     draft.writes.push(Write::InsertOutbox(OutboxItem {
-        id: Uuid::now_v7(),
+        id: fresh(),
         tenant: draft.instance.tenant.clone(),
         instance_id: draft.instance.id,
         step_execution_id: execution,

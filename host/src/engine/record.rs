@@ -1,12 +1,11 @@
 //! The journal: what was asked, what was answered, and what became of the instance.
 
 use serde_json::{Value, json};
-use uuid::Uuid;
-
 use super::decide::NO_USAGE;
 use super::draft::Draft;
 use super::port::Write;
 use crate::domain::definition::Step;
+use crate::domain::id::fresh;
 use crate::domain::instance::InstanceStatus;
 use crate::domain::journal::{BLOB_BYTES_MIN, Blob, JournalEntry, blob_reference};
 use crate::domain::json::canonical;
@@ -95,7 +94,7 @@ pub(super) fn instance_end(draft: &mut Draft, was: InstanceStatus) {
 /// Something became of a task that its step is not told of: it is offered again.
 pub(super) fn task_retry(task: &Task, at: Timestamp, note: String) -> Write {
     Write::InsertJournal(JournalEntry {
-        id: Uuid::now_v7(),
+        id: fresh(),
         tenant: task.tenant.clone(),
         instance_id: task.workflow_instance_id,
         subject_id: task.id.0,
@@ -125,7 +124,7 @@ fn call_value(call: &StepCall) -> Value {
 
 fn instance_line(draft: &mut Draft, kind: &str, seq: i64, note: String) {
     let entry = JournalEntry {
-        id: Uuid::now_v7(),
+        id: fresh(),
         tenant: draft.instance.tenant.clone(),
         instance_id: draft.instance.id,
         subject_id: draft.instance.id.0,
@@ -164,7 +163,7 @@ fn step_line(
         (step.id.0, step.seq - 1)
     };
     let entry = JournalEntry {
-        id: Uuid::now_v7(),
+        id: fresh(),
         tenant: draft.instance.tenant.clone(),
         instance_id: draft.instance.id,
         subject_id,
