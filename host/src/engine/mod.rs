@@ -1,5 +1,6 @@
 //! Decisions: load, ask a plugin, commit, announce. Knows its surroundings by the traits in [`port`].
 
+pub mod definition;
 pub mod error;
 pub mod port;
 mod surface;
