@@ -1,2 +1,2 @@
 //! Stub.
-fn main(){}
+fn main() {}
