@@ -40,7 +40,10 @@ pub fn check(tables: &Tables, told: &Told) {
         assert_eq!(task.status, TaskStatus::Completed, "an accepted result is there: {task:?}");
         assert_eq!(task.output.as_ref(), Some(output));
         let step = &tables.steps[&task.step_execution_id];
-        assert_eq!(step.output.as_ref(), Some(output), "the step has it");
+        // A step that was held by an incident when its instance was stopped never came to consume it.
+        if step.status != StepStatus::Cancelled {
+            assert_eq!(step.output.as_ref(), Some(output), "the step has it");
+        }
     }
     for id in &told.cancelled {
         assert_eq!(
