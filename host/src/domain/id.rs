@@ -1,11 +1,33 @@
 //! Names of things: each kind of id is a type of its own, so that none can stand in for another.
 
+use std::cell::Cell;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 use uuid::Uuid;
+
+thread_local! {
+    /// Set where ids must be the same again when a run is repeated.
+    static NUMBERED: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// A new id, sorted by time of creation (UUID v7).
+pub fn fresh() -> Uuid {
+    match NUMBERED.get() {
+        None => Uuid::now_v7(),
+        Some(last) => {
+            NUMBERED.set(Some(last + 1));
+            Uuid::from_u64_pair(last + 1, last + 1)
+        }
+    }
+}
+
+/// From now on, ids made on this thread are 1, 2, 3 and so on: for simulations that must be repeatable.
+pub fn number_ids_on_this_thread() {
+    NUMBERED.set(Some(0));
+}
 
 macro_rules! uuid_id {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
@@ -17,7 +39,7 @@ macro_rules! uuid_id {
         impl $name {
             /// A new id, sorted by time of creation (UUID v7).
             pub fn new() -> Self {
-                Self(Uuid::now_v7())
+                Self(fresh())
             }
         }
 

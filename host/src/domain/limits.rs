@@ -25,8 +25,6 @@ pub struct Limits {
     pub fold_signals_max: usize,
     /// Signals waiting for one instance before callers are turned away.
     pub mailbox_signals_max: usize,
-    /// Decisions that one signal may set off in its instance.
-    pub cascade_steps_max: usize,
     /// Conflicts in a row before a signal gives up.
     pub conflict_attempts_max: u32,
     /// Requests parked at once on this host.
@@ -39,8 +37,6 @@ pub struct Limits {
     pub poll_tasks_max: u32,
     /// Rows on one page of a list.
     pub page_rows_max: u32,
-    /// Unconsumed events of one instance.
-    pub inbox_events_max: usize,
 }
 
 impl Default for Limits {
@@ -56,14 +52,12 @@ impl Default for Limits {
             batch_bytes_max: 8 << 20,
             fold_signals_max: 128,
             mailbox_signals_max: 10_000,
-            cascade_steps_max: 5_000,
             conflict_attempts_max: 20,
             parked_polls_max: 10_000,
             parked_polls_per_tenant_max: 5_000,
             poll_wait_seconds_max: 300,
             poll_tasks_max: 1_000,
             page_rows_max: 500,
-            inbox_events_max: 10_000,
         }
     }
 }

@@ -1,10 +1,38 @@
 //! Decisions: load, ask a plugin, commit, announce. Knows its surroundings by the traits in [`port`].
+//!
+//! A signal comes in by one of the verbs of [`Engine`] (`start`, `task/`, `message`, `cancel`, `resume`), waits in
+//! its instance's `mailbox`, is taken in by a `fold`, which asks plugins (`decide`), turns effects into rows
+//! (`apply`), follows the graph (`advance`), and hands one transition to the `committer`.
 
+mod advance;
+mod apply;
+mod cancel;
+mod committer;
+mod configure;
+mod decide;
+pub mod definition;
+mod definitions;
+mod deliver;
+mod draft;
 pub mod error;
+mod fold;
+mod hold;
+mod ledger;
+mod mailbox;
+mod mapping;
+mod message;
 pub mod port;
+mod prune;
+mod record;
+mod resume;
+mod signal;
+mod start;
 mod surface;
+mod task;
+mod token;
 
 pub use error::{Error, Mistake};
+pub use start::empty_context;
 pub use surface::{
     Deployed, Engine, HeartbeatAnswer, IncomingMessage, NewToken, Parts, StartRequest, Started, WorkerFailure,
 };

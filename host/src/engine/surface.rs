@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio_util::task::TaskTracker;
 
 use super::Error;
+use super::committer::Committer;
+use super::definitions::Definitions;
+use super::mailbox::Mailboxes;
 use super::port::{Announcer, Plugins, Store};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::limits::Limits;
-use crate::domain::task::{Holder, Task};
-use crate::domain::timer::Timer;
-use crate::domain::token::{Role, Token};
-use crate::domain::{Clock, IncidentId, InstanceId, TaskId, TenantId, Timestamp, TokenId};
+use crate::domain::token::Token;
+use crate::domain::{Clock, InstanceId, TenantId, Timestamp};
 
 /// What the engine is made of.
 #[derive(Clone)]
@@ -30,7 +32,12 @@ pub struct Parts {
 
 /// The engine.
 pub struct Engine {
-    parts: Parts,
+    pub(super) parts: Parts,
+    pub(super) committer: Committer,
+    pub(super) definitions: Definitions,
+    pub(super) mailboxes: Mailboxes,
+    /// Work that goes on even if its caller does not.
+    pub(super) work: TaskTracker,
 }
 
 /// A workflow that was deployed.
@@ -121,114 +128,33 @@ pub struct NewToken {
     pub secret: String,
 }
 
-#[expect(clippy::todo, reason = "not written yet")]
-#[allow(unused_variables, missing_docs, clippy::unused_async)]
 impl Engine {
+    /// An engine of these parts. Must be called within a tokio runtime.
     pub fn new(parts: Parts) -> Arc<Self> {
-        Arc::new(Self { parts })
+        Arc::new(Self {
+            committer: Committer::start(&parts),
+            definitions: Definitions::default(),
+            mailboxes: Mailboxes::default(),
+            work: TaskTracker::new(),
+            parts,
+        })
     }
+
+    /// Every limit.
     pub fn limits(&self) -> &Limits {
         &self.parts.limits
     }
-    /// Deploys a YAML or JSON document. `key` wins over the document's own `key`.
-    pub async fn deploy(
-        &self,
-        tenant: &TenantId,
-        key: Option<&str>,
-        source: &str,
-    ) -> Result<Deployed, Error> {
-        todo!()
-    }
-    pub async fn start(self: &Arc<Self>, request: StartRequest) -> Result<Started, Error> {
-        todo!()
-    }
-    /// Completes a task. A repeat after a lost answer succeeds and changes nothing.
-    pub async fn complete(
-        self: &Arc<Self>,
-        tenant: &TenantId,
-        id: TaskId,
-        holder: &Holder,
-        output: Value,
-    ) -> Result<Task, Error> {
-        todo!()
-    }
-    /// Fails a task: it is offered again, or is a dead letter.
-    pub async fn fail(
-        self: &Arc<Self>,
-        tenant: &TenantId,
-        id: TaskId,
-        holder: &Holder,
-        failure: WorkerFailure,
-    ) -> Result<Task, Error> {
-        todo!()
-    }
-    pub async fn heartbeat(
-        &self,
-        tenant: &TenantId,
-        id: TaskId,
-        holder: &Holder,
-        checkpoint: Option<Value>,
-    ) -> Result<HeartbeatAnswer, Error> {
-        todo!()
-    }
-    /// Gives tasks back that were claimed and could not be delivered: no attempt and no lock expiry is spent.
-    pub async fn give_back(&self, tasks: Vec<Task>) -> Result<(), Error> {
-        todo!()
-    }
-    pub async fn cancel(
-        self: &Arc<Self>,
-        tenant: &TenantId,
-        id: InstanceId,
-        reason: &str,
-    ) -> Result<(), Error> {
-        todo!()
-    }
-    /// Runs the held call of an incident again, with the component that serves its type now.
-    pub async fn resume(self: &Arc<Self>, tenant: &TenantId, id: IncidentId) -> Result<(), Error> {
-        todo!()
-    }
-    /// Delivers a message to every subscription that matches; how many there were.
-    pub async fn message(
-        self: &Arc<Self>,
-        tenant: &TenantId,
-        message: IncomingMessage,
-    ) -> Result<usize, Error> {
-        todo!()
-    }
-    /// A task's deadline has passed (it was claimed by the dispatcher).
-    pub async fn task_due(self: &Arc<Self>, task: Task) -> Result<(), Error> {
-        todo!()
-    }
-    /// A timer is due (it was claimed by the dispatcher).
-    pub async fn timer_due(self: &Arc<Self>, timer: Timer) -> Result<(), Error> {
-        todo!()
-    }
-    pub async fn create_token(
-        &self,
-        tenant: &TenantId,
-        role: Role,
-        name: &str,
-        expires_at: Option<Timestamp>,
-    ) -> Result<NewToken, Error> {
-        todo!()
-    }
-    pub async fn revoke_token(&self, tenant: &TenantId, id: TokenId) -> Result<(), Error> {
-        todo!()
-    }
-    /// The token that a bearer's secret belongs to, if it is valid now (constant-time comparison).
-    pub async fn authenticate(&self, secret: &str) -> Result<Option<Token>, Error> {
-        todo!()
-    }
-    /// Removes ended instances and journals older than these times, a chunk at a time; how many were removed.
-    pub async fn prune(
-        &self,
-        instances_before: Option<Timestamp>,
-        journals_before: Option<Timestamp>,
-    ) -> Result<usize, Error> {
-        todo!()
-    }
-    /// Waits until everything that was accepted is committed.
+
+    /// Waits until everything that was accepted is committed. Nothing new should come in meanwhile.
     pub async fn drain(&self) {
-        todo!()
+        self.work.close();
+        self.work.wait().await;
+        self.work.reopen();
+    }
+
+    pub(super) fn too_many_conflicts(&self, id: InstanceId) -> Error {
+        let attempts = self.parts.limits.conflict_attempts_max;
+        let message = format!("instance {id} changed {attempts} times while this was being done; try again");
+        Error::Busy { code: "instance_busy", message }
     }
 }

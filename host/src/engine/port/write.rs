@@ -162,6 +162,50 @@ pub enum Write {
     DeleteJournal(InstanceGone),
 }
 
+impl WriteSet {
+    /// About how many bytes it writes: what users and plugins bring counts, the rest is small change.
+    pub fn bytes(&self) -> usize {
+        self.writes.iter().map(Write::bytes).sum()
+    }
+}
+
+/// What a row costs besides its big parts.
+const ROW_BYTES: usize = 200;
+
+impl Write {
+    fn bytes(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let value = |value: &Option<Value>| value.as_ref().map_or(0, json_bytes);
+        ROW_BYTES
+            + match self {
+                Self::InsertInstance(row) => json_bytes(&row.context) + json_bytes(&row.trigger),
+                Self::UpdateContext(row) => json_bytes(&row.context),
+                Self::UpsertStep(row) => text(&row.config) + text(&row.state) + value(&row.output),
+                Self::InsertTask(row) | Self::UpdateTask(row) => json_bytes(&row.input) + value(&row.output),
+                Self::InsertOutbox(row) | Self::UpdateOutbox(row) => row.payload.len(),
+                Self::InsertEvent(row) => row.event.len(),
+                Self::InsertJournal(row) => text(&row.call) + text(&row.answer),
+                Self::InsertBlob(row) => row.body.len(),
+                Self::InsertDefinition(row) => row.source.len() + json_bytes(&row.document),
+                Self::InsertPlugin(row) => row.component.len(),
+                _ => 0,
+            }
+    }
+}
+
+/// About how long a value is as text, without writing it.
+fn json_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| json_bytes(item) + 1).sum::<usize>() + 2,
+        Value::Object(members) => {
+            members.iter().map(|(name, member)| name.len() + json_bytes(member) + 4).sum::<usize>() + 2
+        }
+        Value::Number(_) => 8,
+        Value::Null | Value::Bool(_) => 5,
+    }
+}
+
 /// What changes in an instance's narrow row.
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "as in Instance")]

@@ -1,0 +1,188 @@
+//! Effects become rows. One arm for each; there is no other place that knows an effect's meaning.
+
+use std::sync::Arc;
+
+use super::draft::Draft;
+use super::ledger::{self, Novelty};
+use super::port::write::StepKey;
+use super::port::{Hint, Write};
+use crate::domain::definition::Step;
+use crate::domain::id::fresh;
+use crate::domain::effect::{Effect, TaskSpec};
+use crate::domain::json::canonical;
+use crate::domain::plugin::Fault;
+use crate::domain::task::{Task, TaskStatus, millis_to_seconds};
+use crate::domain::timer::{OutboxItem, Subscription, Timer};
+use crate::domain::{StepExecutionId, SubscriptionId, TaskId, TimerId, Timestamp};
+
+/// Whether this host can do what the effect asks for.
+pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
+    match effect {
+        Effect::HttpCall { .. } | Effect::Notify { .. } | Effect::Custom { .. } => Err(Fault {
+            code: "plugin_effect_unsupported",
+            message: format!("this host does not carry out the effect '{}' yet", effect.label()),
+            transient: false,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Takes an effect into the draft.
+pub(super) fn effect(draft: &mut Draft, definition: &Arc<Step>, effect: Effect) {
+    let (execution, novelty) = {
+        let step = draft.step_mut(definition);
+        (step.id, ledger::record(&mut step.effect_keys, &effect))
+    };
+    // Contradictions were refused before anything was taken in.
+    if !matches!(novelty, Ok(Novelty::New)) {
+        return;
+    }
+    let by_key = |key: String, draft: &Draft| StepKey {
+        tenant: draft.instance.tenant.clone(),
+        step_execution_id: execution,
+        key,
+        at: draft.now,
+    };
+    match effect {
+        Effect::CreateTask(spec) => create_task(draft, definition, execution, spec),
+        Effect::CancelTask { key } => draft.writes.push(Write::CancelTask(by_key(key, draft))),
+        Effect::SetTimer { key, at_ms, timer_type } => {
+            set_timer(draft, definition, execution, key, at_ms, timer_type);
+        }
+        Effect::CancelTimer { key } => draft.writes.push(Write::CancelTimer(by_key(key, draft))),
+        Effect::Subscribe { key, name, correlation, expires_at_ms, .. } => {
+            draft.writes.push(Write::InsertSubscription(Subscription {
+                id: SubscriptionId::new(),
+                tenant: draft.instance.tenant.clone(),
+                instance_id: draft.instance.id,
+                step_execution_id: execution,
+                key,
+                name,
+                correlation,
+                expires_at: expires_at_ms.map(Timestamp::from_millis),
+                created_at: draft.now,
+            }));
+        }
+        Effect::Unsubscribe { key } => draft.writes.push(Write::DeleteSubscription(by_key(key, draft))),
+        Effect::Publish { .. } | Effect::HttpCall { .. } | Effect::Notify { .. } | Effect::Custom { .. } => {
+            send(draft, execution, &effect);
+        }
+    }
+}
+
+fn create_task(draft: &mut Draft, definition: &Step, execution: StepExecutionId, spec: TaskSpec) {
+    let instance = &draft.instance;
+    let now = draft.now;
+    let timeout_at = spec.timeout_ms.map(|ms| now.plus_millis(bounded(ms)));
+    let task = Task {
+        id: TaskId::new(),
+        tenant: instance.tenant.clone(),
+        workflow_instance_id: instance.id,
+        step_execution_id: execution,
+        step_id: definition.id.clone(),
+        workflow_key: instance.workflow_key.clone(),
+        business_key: instance.business_key.clone(),
+        key: spec.key,
+        task_type: spec.topic,
+        priority: spec.priority,
+        input: spec.input,
+        output: None,
+        worker_id: None,
+        locked_at: None,
+        lock_duration_seconds: millis_to_seconds(spec.lock_ms),
+        lock_expires_at: None,
+        lock_token: None,
+        last_heartbeat_at: None,
+        heartbeat_interval_seconds: spec.heartbeat.map(|policy| millis_to_seconds(policy.interval_ms)),
+        heartbeat_max_missed: spec.heartbeat.map_or(2, |policy| to_i32(policy.max_missed)),
+        timeout_seconds: spec.timeout_ms.map(millis_to_seconds),
+        timeout_at,
+        completed_at: None,
+        status: TaskStatus::Pending,
+        retry_count: 0,
+        max_retries: to_i32(spec.retry.max_attempts.max(1)),
+        retry_initial_ms: bounded(spec.retry.initial_ms),
+        retry_factor_percent: to_i32(spec.retry.factor_percent),
+        retry_max_ms: bounded(spec.retry.max_ms),
+        retry_jitter_percent: to_i32(spec.retry.jitter_percent.min(100)),
+        lock_expiries: 0,
+        max_lock_expiries: to_i32(spec.max_lock_expiries),
+        error_message: None,
+        error_code: None,
+        error_details: None,
+        checkpoint: None,
+        available_at: now,
+        due_at: timeout_at,
+        traceparent: instance.traceparent.clone(),
+        created_at: now,
+        updated_at: now,
+        version: 0,
+    };
+    draft.hints.push(Hint::Tasks {
+        tenant: task.tenant.clone(),
+        task_type: task.task_type.clone(),
+        count: 1,
+    });
+    draft.hints.extend(timeout_at.map(|at| Hint::Due { at }));
+    metrics::counter!("stepwell_tasks_created_total", "task_type" => task.task_type.clone()).increment(1);
+    draft.writes.push(Write::InsertTask(task));
+}
+
+fn set_timer(
+    draft: &mut Draft,
+    definition: &Step,
+    execution: StepExecutionId,
+    key: String,
+    at_ms: i64,
+    timer_type: String,
+) {
+    let trigger_at = Timestamp::from_millis(0).plus_millis(at_ms);
+    draft.hints.push(Hint::Due { at: trigger_at });
+    draft.writes.push(Write::UpsertTimer(Timer {
+        id: TimerId::new(),
+        tenant: draft.instance.tenant.clone(),
+        workflow_instance_id: draft.instance.id,
+        step_execution_id: execution,
+        step_id: definition.id.clone(),
+        key,
+        timer_type,
+        trigger_at,
+        triggered: false,
+        triggered_at: None,
+        reminder_config: None,
+        created_at: draft.now,
+    }));
+}
+
+/// What leaves the host goes through the outbox, in the order of its ordering key.
+fn send(draft: &mut Draft, execution: StepExecutionId, effect: &Effect) {
+    let ordering_key = match effect {
+        Effect::Publish { name, correlation, .. } => {
+            format!("{name}/{}", correlation.as_deref().unwrap_or(""))
+        }
+        _ => execution.to_string(),
+    };
+    let payload = serde_json::to_value(effect).map(|value| canonical(&value)).unwrap_or_default();
+    draft.hints.push(Hint::Due { at: draft.now });
+    draft.writes.push(Write::InsertOutbox(OutboxItem {
+        id: fresh(),
+        tenant: draft.instance.tenant.clone(),
+        instance_id: draft.instance.id,
+        step_execution_id: execution,
+        ordering_key,
+        kind: effect.label().to_owned(),
+        payload,
+        attempts: 0,
+        due_at: draft.now,
+        last_error: None,
+        created_at: draft.now,
+    }));
+}
+
+fn bounded(ms: u64) -> i64 {
+    i64::try_from(ms).unwrap_or(i64::MAX)
+}
+
+fn to_i32(value: u32) -> i32 {
+    i32::try_from(value).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,74 @@
+//! A step's configuration and input, from its definition and what the instance knows so far.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::definition::template::{self, Scope};
+use super::draft::Draft;
+use super::{Engine, Error, decide};
+use crate::domain::Digest;
+use crate::domain::definition::Step;
+use crate::domain::json::canonical;
+use crate::domain::transition::Failure;
+
+/// What a step begins with.
+pub(super) struct Configured {
+    /// The component that serves its type; none if there is none here.
+    pub(super) digest: Option<Digest>,
+    /// The resolved configuration, canonical JSON text.
+    pub(super) config: String,
+    /// Outputs of the steps before it.
+    pub(super) input: Value,
+}
+
+/// Resolves a step's templates. The inner error is the step's: it fails with it.
+pub(super) async fn run(
+    engine: &Engine,
+    draft: &mut Draft,
+    definition: &Step,
+) -> Result<Result<Configured, Failure>, Error> {
+    let wanted: Vec<String> = definition.references.iter().chain(&definition.depends_on).cloned().collect();
+    draft.ensure(&*engine.parts.store, &wanted).await?;
+    let outputs = collect(&wanted, |id| draft.step(id).and_then(|step| step.output.clone()));
+    let errors = collect(&wanted, |id| {
+        let error = draft.step(id).and_then(|step| step.error.as_ref());
+        error.and_then(|error| serde_json::to_value(error).ok())
+    });
+    let instance = &draft.instance;
+    let scope = Scope {
+        context: &instance.context,
+        trigger: &instance.trigger,
+        variables: &draft.workflow.variables,
+        execution: &template::execution(instance),
+        outputs: &outputs,
+        errors: &errors,
+    };
+    let config = match template::resolve(&definition.config, &scope, engine.parts.limits.template_bytes_max) {
+        Ok(config) => config,
+        Err(error) => {
+            return Ok(Err(Failure::new(error.code(), format!("step '{}': {error}", definition.id))));
+        }
+    };
+    let serving = engine.parts.plugins.step_type(&definition.step_type);
+    if let Some(serving) = &serving {
+        let flaws = engine.parts.plugins.check_config(&serving.digest, &config);
+        if let Some((pointer, sentence)) = flaws.first() {
+            let message = format!("step '{}': config{pointer}: {sentence}", definition.id);
+            return Ok(Err(Failure::new("config_invalid", message)));
+        }
+    }
+    let before = definition.depends_on.iter().filter_map(|id| Some((id.clone(), outputs.get(id)?.clone())));
+    let input = Value::Object(before.collect());
+    let pointers =
+        serving.as_ref().map(|serving| serving.descriptor.input_select.clone()).unwrap_or_default();
+    Ok(Ok(Configured {
+        digest: serving.map(|serving| serving.digest),
+        config: canonical(&config),
+        input: decide::select(input, &pointers),
+    }))
+}
+
+fn collect(ids: &[String], value: impl Fn(&str) -> Option<Value>) -> HashMap<String, Value> {
+    ids.iter().filter_map(|id| Some((id.clone(), value(id)?))).collect()
+}

@@ -1,0 +1,212 @@
+//! Decisions: ask the plugin, then take in its answer, or hold the step if the plugin is at fault.
+//!
+//! Nothing of the draft changes until plugin and mapper have both answered: a fault leaves the step as it was.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::configure::{self, Configured};
+use super::draft::Draft;
+use super::mapping::{self, Mapped};
+use super::port::Answer;
+use super::{Engine, Error, advance, apply, hold, ledger, record};
+use crate::domain::definition::Step;
+use crate::domain::event::Event;
+use crate::domain::plugin::{CallContext, Fault, Refusal, StepCall, StepVerb, Usage};
+use crate::domain::step::StepStatus;
+use crate::domain::transition::{Failure, Outcome, Transition};
+use crate::domain::{Digest, EventId};
+
+/// Tries of a call whose fault may be the machine's, not the plugin's.
+const TRANSIENT_ATTEMPTS_MAX: u32 = 3;
+/// The wait before the second try.
+const TRANSIENT_WAIT_MS: u64 = 100;
+
+/// A step begins.
+pub(super) async fn start(engine: &Engine, draft: &mut Draft, definition: &Arc<Step>) -> Result<(), Error> {
+    let now = draft.now;
+    {
+        let step = draft.step_mut(definition);
+        step.started_at = Some(now);
+    }
+    draft.set_status(definition, StepStatus::Running);
+    let configured = match configure::run(engine, draft, definition).await? {
+        Ok(configured) => configured,
+        Err(failure) => {
+            record::unconfigurable(draft, definition, &failure);
+            advance::fail_step(draft, definition, failure);
+            return Ok(());
+        }
+    };
+    let Configured { digest, config, input } = configured;
+    let Some(digest) = digest else {
+        let fault = hold::missing_type(&engine.parts, &definition.step_type);
+        hold::step(draft, definition, &fault, None, None);
+        return Ok(());
+    };
+    {
+        let step = draft.step_mut(definition);
+        step.plugin_digest = Some(digest.clone());
+        step.config = Some(config);
+    }
+    call(engine, draft, definition, &digest, StepVerb::Start { input }, None).await
+}
+
+/// Something happened to a step that waits. `kept` is set if the event is in the inbox already.
+pub(super) async fn on_event(
+    engine: &Engine,
+    draft: &mut Draft,
+    definition: &Arc<Step>,
+    event: &Event,
+    kept: Option<EventId>,
+) -> Result<(), Error> {
+    let Some(step) = draft.step(&definition.id) else { return Ok(()) };
+    let (Some(digest), Some(state)) = (step.plugin_digest.clone(), step.state.clone()) else { return Ok(()) };
+    let verb = StepVerb::OnEvent { state, event: event.clone() };
+    call(engine, draft, definition, &digest, verb, kept).await
+}
+
+async fn call(
+    engine: &Engine,
+    draft: &mut Draft,
+    definition: &Arc<Step>,
+    digest: &Digest,
+    verb: StepVerb,
+    kept: Option<EventId>,
+) -> Result<(), Error> {
+    let call = StepCall { context: context(draft, definition), verb };
+    let event = match &call.verb {
+        StepVerb::OnEvent { event, .. } => Some(event.clone()),
+        StepVerb::Start { .. } => None,
+    };
+    let answer = match ask(engine, digest, &call).await {
+        Ok(answer) => answer,
+        Err(fault) => {
+            record::fault(draft, definition, digest, &call, &fault);
+            hold::step(draft, definition, &fault, event.as_ref(), kept);
+            return Ok(());
+        }
+    };
+    let Answer { result, usage } = answer;
+    let transition = match result {
+        Ok(transition) => transition,
+        Err(refusal) => refused(draft, definition, &refusal),
+    };
+    let mapped = match mapping::run(engine, draft, definition, &transition.outcome).await {
+        Ok(mapped) => mapped,
+        Err(fault) => {
+            record::fault(draft, definition, digest, &call, &fault);
+            hold::step(draft, definition, &fault, event.as_ref(), kept);
+            return Ok(());
+        }
+    };
+    if let Err(fault) = check_keys(draft, definition, &transition) {
+        record::fault(draft, definition, digest, &call, &fault);
+        hold::step(draft, definition, &fault, event.as_ref(), kept);
+        return Ok(());
+    }
+    record::transition(draft, definition, digest, &call, &transition, usage);
+    if let Some(mapped) = &mapped {
+        mapped.record(draft, definition);
+    }
+    take_in(draft, definition, transition, mapped);
+    Ok(())
+}
+
+/// Calls the plugin; faults of the machine are tried again.
+async fn ask(engine: &Engine, digest: &Digest, call: &StepCall) -> Result<Answer<Transition>, Fault> {
+    let mut attempt = 1;
+    loop {
+        match engine.parts.plugins.call_step(digest, call).await {
+            Err(fault) if fault.transient && attempt < TRANSIENT_ATTEMPTS_MAX => {
+                tokio::time::sleep(Duration::from_millis(TRANSIENT_WAIT_MS << (attempt - 1))).await;
+                attempt += 1;
+            }
+            answer => return answer,
+        }
+    }
+}
+
+/// A plugin that refuses has answered: the step fails with its sentence.
+fn refused(draft: &Draft, definition: &Step, refusal: &Refusal) -> Transition {
+    let step = draft.step(&definition.id);
+    Transition {
+        state: step.and_then(|step| step.state.clone()).unwrap_or_else(|| "null".into()),
+        state_version: step.map_or(0, |step| step.state_version.unsigned_abs()),
+        effects: Vec::new(),
+        outcome: Outcome::Failed { failure: Failure::new(&refusal.code, &refusal.message) },
+        note: None,
+    }
+}
+
+fn check_keys(draft: &Draft, definition: &Step, transition: &Transition) -> Result<(), Fault> {
+    let mut keys = draft.step(&definition.id).map(|step| step.effect_keys.clone()).unwrap_or_default();
+    transition.effects.iter().try_for_each(|effect| {
+        apply::supported(effect)?;
+        ledger::record(&mut keys, effect).map(|_| ())
+    })
+}
+
+/// The answer becomes part of the draft.
+fn take_in(draft: &mut Draft, definition: &Arc<Step>, transition: Transition, mapped: Option<Mapped>) {
+    {
+        let step = draft.step_mut(definition);
+        step.state = Some(transition.state);
+        step.state_version = i32::try_from(transition.state_version).unwrap_or(i32::MAX);
+    }
+    for effect in transition.effects {
+        apply::effect(draft, definition, effect);
+    }
+    match transition.outcome {
+        Outcome::Waiting => draft.set_status(definition, StepStatus::Waiting),
+        Outcome::Failed { failure } => advance::fail_step(draft, definition, failure),
+        Outcome::Completed { output } => match mapping::merge(draft, mapped, output) {
+            Ok(output) => advance::complete_step(draft, definition, output),
+            Err(failure) => advance::fail_step(draft, definition, failure),
+        },
+    }
+}
+
+/// What the plugin may know of the world.
+pub(super) fn context(draft: &Draft, definition: &Step) -> CallContext {
+    let instance = &draft.instance;
+    let step = draft.step(&definition.id);
+    let seq = step.map_or(0, |step| step.seq.unsigned_abs());
+    CallContext {
+        tenant: instance.tenant.clone(),
+        workflow: instance.workflow_key.clone(),
+        instance: instance.id.to_string(),
+        step: definition.id.clone(),
+        attempt: step.map_or(1, |step| step.attempt.unsigned_abs()),
+        seq,
+        now: draft.now,
+        seed: seed(step.map_or(0, |step| step.id.0.as_u128()), seq),
+        config: step.and_then(|step| step.config.clone()).unwrap_or_else(|| "{}".into()),
+        extra: json!({ "businessKey": instance.business_key, "traceparent": instance.traceparent }),
+    }
+}
+
+/// The same for the same call, different for any other (the finisher of SplitMix64).
+#[expect(clippy::cast_possible_truncation, reason = "both halves of the id are folded in")]
+fn seed(id: u128, seq: u64) -> u64 {
+    let mut z = (id as u64) ^ ((id >> 64) as u64) ^ seq.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// What a call without an answer used.
+pub(super) const NO_USAGE: Usage = Usage { fuel: 0, memory_bytes: 0 };
+
+/// Parts of the input that a plugin asked for by JSON pointers; all of it if it asked for none.
+pub(super) fn select(input: Value, pointers: &[String]) -> Value {
+    if pointers.is_empty() {
+        return input;
+    }
+    let chosen = pointers
+        .iter()
+        .map(|pointer| (pointer.clone(), input.pointer(pointer).cloned().unwrap_or(Value::Null)));
+    Value::Object(chosen.collect())
+}

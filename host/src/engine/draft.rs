@@ -1,0 +1,208 @@
+//! An instance while it is being decided: what was read, what has changed, and what will be written.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use super::port::store::Result as StoreResult;
+use super::port::write::{ContextUpdate, InstanceUpdate};
+use super::port::{Guard, Hint, Store, Write, WriteSet};
+use crate::domain::definition::{Step, Workflow};
+use crate::domain::instance::{Instance, InstanceStatus};
+use crate::domain::step::{StepExecution, StepStatus};
+use crate::domain::{StepExecutionId, TaskId, Timestamp};
+
+/// The working copy.
+pub(super) struct Draft {
+    pub(super) workflow: Arc<Workflow>,
+    pub(super) instance: Instance,
+    pub(super) now: Timestamp,
+    /// Rows besides the instance and its steps.
+    pub(super) writes: Vec<Write>,
+    pub(super) guards: Vec<Guard>,
+    pub(super) hints: Vec<Hint>,
+    /// Tasks that a signal of this fold ended: a second signal for one of them is stale.
+    pub(super) tasks_ended: HashSet<TaskId>,
+    pub(super) context_changed: bool,
+    /// Steps that something may have arrived at.
+    pub(super) ready: VecDeque<String>,
+    /// Paths that have ended, by the step that they lead to, alive or dead; not counted yet.
+    pub(super) arrivals: Vec<(String, bool)>,
+    steps: HashMap<String, StepExecution>,
+    /// Steps that were looked up; absent from `steps` means that they have no row yet.
+    known: HashSet<String>,
+    changed: BTreeSet<String>,
+    is_new: bool,
+}
+
+impl Draft {
+    /// A draft of an instance that does not exist yet.
+    pub(super) fn new(workflow: Arc<Workflow>, instance: Instance) -> Self {
+        let now = instance.created_at;
+        Self { is_new: true, ..Self::of(workflow, instance, now) }
+    }
+
+    /// A draft of an instance as it was read.
+    pub(super) fn of(workflow: Arc<Workflow>, instance: Instance, now: Timestamp) -> Self {
+        Self {
+            workflow,
+            instance,
+            now,
+            writes: Vec::new(),
+            guards: Vec::new(),
+            hints: Vec::new(),
+            tasks_ended: HashSet::new(),
+            context_changed: false,
+            ready: VecDeque::new(),
+            arrivals: Vec::new(),
+            steps: HashMap::new(),
+            known: HashSet::new(),
+            changed: BTreeSet::new(),
+            is_new: false,
+        }
+    }
+
+    /// Reads the rows of some steps, once each.
+    pub(super) async fn ensure(&mut self, store: &dyn Store, step_ids: &[String]) -> StoreResult<()> {
+        if self.is_new {
+            return Ok(());
+        }
+        let missing: Vec<String> = step_ids.iter().filter(|id| !self.known.contains(*id)).cloned().collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        for step in store.steps(&self.instance.tenant, self.instance.id, Some(&missing)).await? {
+            self.steps.insert(step.step_id.clone(), step);
+        }
+        self.known.extend(missing);
+        Ok(())
+    }
+
+    /// Reads the rows of all steps.
+    pub(super) async fn ensure_all(&mut self, store: &dyn Store) -> StoreResult<()> {
+        let all: Vec<String> = self.workflow.steps.iter().map(|step| step.id.clone()).collect();
+        self.ensure(store, &all).await
+    }
+
+    /// A step's row, if it has one. It must have been ensured.
+    pub(super) fn step(&self, id: &str) -> Option<&StepExecution> {
+        self.steps.get(id)
+    }
+
+    /// Rows of steps that have begun and not ended.
+    pub(super) fn open_steps(&self) -> Vec<StepExecution> {
+        let mut open: Vec<_> = self.steps.values().filter(|step| step.status.open()).cloned().collect();
+        open.sort_by_key(|step| step.id);
+        open
+    }
+
+    /// A step's row to change; made if it has none.
+    pub(super) fn step_mut(&mut self, definition: &Step) -> &mut StepExecution {
+        self.changed.insert(definition.id.clone());
+        let instance = &self.instance;
+        self.steps.entry(definition.id.clone()).or_insert_with(|| StepExecution {
+            id: StepExecutionId::new(),
+            tenant: instance.tenant.clone(),
+            instance_id: instance.id,
+            step_id: definition.id.clone(),
+            attempt: 1,
+            step_type: definition.step_type.clone(),
+            status: StepStatus::Pending,
+            plugin_digest: None,
+            config: None,
+            state: None,
+            state_version: 0,
+            seq: 0,
+            effect_keys: std::collections::BTreeMap::new(),
+            arrived: 0,
+            arrived_live: 0,
+            output: None,
+            error: None,
+            started_at: None,
+            ended_at: None,
+        })
+    }
+
+    /// Arrivals at a step, to be counted now.
+    pub(super) fn take_arrivals(&mut self, id: &str) -> Vec<bool> {
+        let mut taken = Vec::new();
+        self.arrivals.retain(|(to, alive)| {
+            if to == id {
+                taken.push(*alive);
+            }
+            to != id
+        });
+        taken
+    }
+
+    /// Sets a step's state and keeps count of the open ones.
+    pub(super) fn set_status(&mut self, definition: &Step, status: StepStatus) {
+        let now = self.now;
+        let step = self.step_mut(definition);
+        let was_open = step.status.open();
+        step.status = status;
+        if status.ended() {
+            step.ended_at = Some(now);
+        }
+        self.instance.open_steps += i32::from(status.open()) - i32::from(was_open);
+    }
+
+    /// Where the instance stands, from its steps.
+    pub(super) fn settle(&mut self) {
+        let instance = &mut self.instance;
+        if instance.status.ended() {
+            return;
+        }
+        instance.status = match (instance.open_incidents > 0, instance.open_steps > 0) {
+            (true, _) => InstanceStatus::Incident,
+            (false, true) => InstanceStatus::Waiting,
+            (false, false) => {
+                instance.ended_at = Some(self.now);
+                InstanceStatus::Completed
+            }
+        };
+    }
+
+    /// All of it as one transition.
+    pub(super) fn into_write_set(mut self) -> WriteSet {
+        self.instance.updated_at = self.now;
+        let mut writes = Vec::with_capacity(self.writes.len() + self.changed.len() + 2);
+        if self.is_new {
+            writes.push(Write::InsertInstance(self.instance.clone()));
+        } else {
+            let (tenant, id) = (self.instance.tenant.clone(), self.instance.id);
+            self.guards.push(Guard::Instance { tenant, id, version: self.instance.version });
+            self.instance.version += 1;
+            writes.push(Write::UpdateInstance(narrow(&self.instance)));
+            if self.context_changed {
+                let (tenant, id) = (self.instance.tenant.clone(), self.instance.id);
+                writes.push(Write::UpdateContext(ContextUpdate {
+                    id,
+                    tenant,
+                    context: self.instance.context.clone(),
+                }));
+            }
+        }
+        for id in &self.changed {
+            if let Some(step) = self.steps.remove(id) {
+                writes.push(Write::UpsertStep(step));
+            }
+        }
+        writes.append(&mut self.writes);
+        self.hints.push(Hint::Instance { tenant: self.instance.tenant, id: self.instance.id });
+        WriteSet { guards: self.guards, writes, hints: self.hints }
+    }
+}
+
+fn narrow(instance: &Instance) -> InstanceUpdate {
+    InstanceUpdate {
+        id: instance.id,
+        tenant: instance.tenant.clone(),
+        status: instance.status,
+        version: instance.version,
+        open_steps: instance.open_steps,
+        open_incidents: instance.open_incidents,
+        error: instance.error.clone(),
+        updated_at: instance.updated_at,
+        ended_at: instance.ended_at,
+    }
+}

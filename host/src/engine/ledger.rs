@@ -1,0 +1,123 @@
+//! The keys of a step's effects: a repeat is a no-op, a contradiction is a fault, and what is open is known.
+
+use std::collections::BTreeMap;
+
+use crate::domain::effect::Effect;
+use crate::domain::id::Digest;
+use crate::domain::plugin::Fault;
+
+/// Marks an entry whose task, timer or subscription is over.
+const CLOSED: &str = "!";
+
+/// What to do with an effect.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Novelty {
+    /// Not seen before: do it.
+    New,
+    /// Emitted before, the same: nothing to do.
+    Repeat,
+}
+
+/// Notes an effect in a step's ledger.
+pub(super) fn record(ledger: &mut BTreeMap<String, String>, effect: &Effect) -> Result<Novelty, Fault> {
+    match effect {
+        // Withdrawing is idempotent by itself.
+        Effect::CancelTask { key } | Effect::CancelTimer { key } | Effect::Unsubscribe { key } => {
+            close(ledger, key);
+            return Ok(Novelty::New);
+        }
+        // Setting a timer replaces it, and opens its key again.
+        Effect::SetTimer { key, .. } => {
+            let mark = entry(effect, "");
+            if ledger.get(key).is_some_and(|seen| !seen.starts_with(mark.as_str())) {
+                return Err(contradiction(effect));
+            }
+            ledger.insert(key.clone(), mark);
+            return Ok(Novelty::New);
+        }
+        _ => {}
+    }
+    let text = serde_json::to_string(effect).unwrap_or_default();
+    let mark = entry(effect, Digest::of(text.as_bytes()).short());
+    match ledger.get(effect.key()) {
+        None => {
+            ledger.insert(effect.key().to_owned(), mark);
+            Ok(Novelty::New)
+        }
+        Some(seen) if seen.trim_end_matches(CLOSED) == mark => Ok(Novelty::Repeat),
+        Some(_) => Err(contradiction(effect)),
+    }
+}
+
+/// Notes that a task, timer or subscription is over.
+pub(super) fn close(ledger: &mut BTreeMap<String, String>, key: &str) {
+    if let Some(mark) = ledger.get_mut(key)
+        && !mark.ends_with(CLOSED)
+    {
+        mark.push_str(CLOSED);
+    }
+}
+
+/// Whether a task, timer or subscription may still be open.
+pub(super) fn has_open(ledger: &BTreeMap<String, String>) -> bool {
+    ledger.values().any(|mark| {
+        !mark.ends_with(CLOSED)
+            && ["create-task:", "set-timer:", "subscribe:"].iter().any(|kind| mark.starts_with(kind))
+    })
+}
+
+fn entry(effect: &Effect, hash: &str) -> String {
+    format!("{}:{hash}", effect.label())
+}
+
+fn contradiction(effect: &Effect) -> Fault {
+    Fault {
+        code: "plugin_effect_key",
+        message: format!(
+            "the plugin used the key '{}' of an earlier effect for another {}; keys must be unique within an attempt",
+            effect.key(),
+            effect.label()
+        ),
+        transient: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn publish(key: &str, payload: i32) -> Effect {
+        Effect::Publish {
+            key: key.into(),
+            name: "n".into(),
+            correlation: None,
+            payload: payload.into(),
+            headers: vec![],
+        }
+    }
+
+    fn timer(at_ms: i64) -> Effect {
+        Effect::SetTimer { key: "t".into(), at_ms, timer_type: "DELAY".into() }
+    }
+
+    #[test]
+    fn a_repeat_is_a_no_op_and_a_contradiction_a_fault() {
+        let mut ledger = BTreeMap::new();
+        assert_eq!(record(&mut ledger, &publish("a", 1)), Ok(Novelty::New));
+        assert_eq!(record(&mut ledger, &publish("a", 1)), Ok(Novelty::Repeat));
+        assert_eq!(record(&mut ledger, &publish("a", 2)).unwrap_err().code, "plugin_effect_key");
+        assert!(!has_open(&ledger));
+    }
+
+    #[test]
+    fn a_timer_can_be_moved_and_its_key_is_its_own() {
+        let mut ledger = BTreeMap::new();
+        assert_eq!(record(&mut ledger, &timer(1)), Ok(Novelty::New));
+        assert!(has_open(&ledger));
+        close(&mut ledger, "t");
+        assert!(!has_open(&ledger));
+        assert_eq!(record(&mut ledger, &timer(2)), Ok(Novelty::New));
+        assert!(has_open(&ledger));
+        assert!(record(&mut ledger, &publish("t", 1)).is_err());
+    }
+}

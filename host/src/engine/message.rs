@@ -1,0 +1,65 @@
+//! Messages reach the subscriptions that they match.
+
+use std::sync::Arc;
+
+use super::mailbox::Taken;
+use super::signal::Signal;
+use super::{Engine, Error, IncomingMessage};
+use crate::domain::TenantId;
+use crate::domain::event::Event;
+use crate::domain::timer::Subscription;
+
+/// Subscriptions that one message reaches.
+const FAN_OUT_MAX: u32 = 10_000;
+
+impl Engine {
+    /// Delivers a message to every subscription that matches; how many took it.
+    pub async fn message(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        message: IncomingMessage,
+    ) -> Result<usize, Error> {
+        let now = self.parts.clock.now();
+        let correlation = message.correlation.as_deref();
+        let matching =
+            self.parts.store.matching(tenant, &message.name, correlation, now, FAN_OUT_MAX).await?;
+        let deliveries =
+            matching.into_iter().map(|subscription| self.deliver_message(subscription, &message));
+        let mut taken = 0;
+        for delivered in futures::future::join_all(deliveries).await {
+            taken += usize::from(delivered?);
+        }
+        Ok(taken)
+    }
+
+    async fn deliver_message(
+        self: &Arc<Self>,
+        subscription: Subscription,
+        message: &IncomingMessage,
+    ) -> Result<bool, Error> {
+        let event = Event::MessageReceived {
+            key: subscription.key.clone(),
+            name: message.name.clone(),
+            correlation: message.correlation.clone(),
+            payload: message.payload.clone(),
+            headers: message.headers.clone(),
+        };
+        let (tenant, instance) = (subscription.tenant.clone(), subscription.instance_id);
+        for _ in 0..self.parts.limits.conflict_attempts_max {
+            let signal =
+                Signal::Message { subscription: Box::new(subscription.clone()), event: event.clone() };
+            if matches!(self.send(&tenant, instance, signal).await?, Taken::Done) {
+                return Ok(true);
+            }
+            // Stale: the instance moved on. It is tried again only while the subscription stands.
+            let now = self.parts.clock.now();
+            let correlation = message.correlation.as_deref();
+            let standing =
+                self.parts.store.matching(&tenant, &message.name, correlation, now, FAN_OUT_MAX).await?;
+            if !standing.iter().any(|other| other.id == subscription.id) {
+                return Ok(false);
+            }
+        }
+        Err(self.too_many_conflicts(instance))
+    }
+}

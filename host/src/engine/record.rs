@@ -1,0 +1,209 @@
+//! The journal: what was asked, what was answered, and what became of the instance.
+
+use serde_json::{Value, json};
+use super::decide::NO_USAGE;
+use super::draft::Draft;
+use super::port::Write;
+use crate::domain::definition::Step;
+use crate::domain::id::fresh;
+use crate::domain::instance::InstanceStatus;
+use crate::domain::journal::{BLOB_BYTES_MIN, Blob, JournalEntry, blob_reference};
+use crate::domain::json::canonical;
+use crate::domain::plugin::{Fault, MapCall, StepCall, StepVerb, Usage};
+use crate::domain::task::Task;
+use crate::domain::transition::{Failure, Outcome, Transition};
+use crate::domain::{Digest, Timestamp};
+
+/// A plugin answered.
+pub(super) fn transition(
+    draft: &mut Draft,
+    definition: &Step,
+    digest: &Digest,
+    call: &StepCall,
+    answer: &Transition,
+    usage: Usage,
+) {
+    let note = answer.note.clone().unwrap_or_else(|| match &answer.outcome {
+        Outcome::Waiting => "waiting".into(),
+        Outcome::Completed { .. } => "completed".into(),
+        Outcome::Failed { failure } => format!("failed: {}: {}", failure.code, failure.message),
+    });
+    let answer = serde_json::to_value(answer).unwrap_or_default();
+    step_line(draft, definition, verb(call), Some(digest), note, Some(call_value(call)), Some(answer), usage);
+}
+
+/// A plugin, or the step's mapper, is at fault.
+pub(super) fn fault(draft: &mut Draft, definition: &Step, digest: &Digest, call: &StepCall, fault: &Fault) {
+    let answer = json!({ "fault": { "code": fault.code, "message": fault.message } });
+    let note = format!("incident: {}: {}", fault.code, fault.message);
+    step_line(
+        draft,
+        definition,
+        verb(call),
+        Some(digest),
+        note,
+        Some(call_value(call)),
+        Some(answer),
+        NO_USAGE,
+    );
+}
+
+/// A step cannot begin: its configuration makes no sense with what the instance knows.
+pub(super) fn unconfigurable(draft: &mut Draft, definition: &Step, failure: &Failure) {
+    let note = format!("failed: {}: {}", failure.code, failure.message);
+    step_line(draft, definition, "start", None, note, None, None, NO_USAGE);
+}
+
+/// A mapper answered.
+pub(super) fn transform(
+    draft: &mut Draft,
+    definition: &Step,
+    digest: &Digest,
+    call: &MapCall,
+    answer: &Value,
+    usage: Usage,
+) {
+    let call = serde_json::to_value(call).unwrap_or_default();
+    let note = "output mapped".to_owned();
+    step_line(draft, definition, "transform", Some(digest), note, Some(call), Some(answer.clone()), usage);
+}
+
+/// The instance began.
+pub(super) fn instance_start(draft: &mut Draft) {
+    let note = format!("started {} version {}", draft.instance.workflow_key, draft.instance.workflow_version);
+    instance_line(draft, "instance-started", 0, note);
+    metrics::counter!("stepwell_instances_started_total").increment(1);
+}
+
+/// The instance ended, if it has and had not before.
+pub(super) fn instance_end(draft: &mut Draft, was: InstanceStatus) {
+    let status = draft.instance.status;
+    if was.ended() || !status.ended() {
+        return;
+    }
+    let note = match &draft.instance.error {
+        Some(failure) => format!("{}: {}: {}", status.label(), failure.code, failure.message),
+        None => status.label().to_owned(),
+    };
+    // Lines of the same instance differ by its version; the start has 0.
+    let seq = draft.instance.version.saturating_add(1);
+    instance_line(draft, &format!("instance-{}", status.label()), seq, note);
+    metrics::counter!("stepwell_instances_ended_total", "status" => status.label()).increment(1);
+}
+
+/// Something became of a task that its step is not told of: it is offered again.
+pub(super) fn task_retry(task: &Task, at: Timestamp, note: String) -> Write {
+    Write::InsertJournal(JournalEntry {
+        id: fresh(),
+        tenant: task.tenant.clone(),
+        instance_id: task.workflow_instance_id,
+        subject_id: task.id.0,
+        seq: task.version,
+        kind: "task-retry".into(),
+        step_id: Some(task.step_id.clone()),
+        at,
+        plugin_digest: None,
+        note: Some(note),
+        call: None,
+        answer: None,
+        fuel: None,
+        memory_bytes: None,
+    })
+}
+
+fn verb(call: &StepCall) -> &'static str {
+    match call.verb {
+        StepVerb::Start { .. } => "start",
+        StepVerb::OnEvent { .. } => "event",
+    }
+}
+
+fn call_value(call: &StepCall) -> Value {
+    serde_json::to_value(call).unwrap_or_default()
+}
+
+fn instance_line(draft: &mut Draft, kind: &str, seq: i64, note: String) {
+    let entry = JournalEntry {
+        id: fresh(),
+        tenant: draft.instance.tenant.clone(),
+        instance_id: draft.instance.id,
+        subject_id: draft.instance.id.0,
+        seq,
+        kind: kind.to_owned(),
+        step_id: None,
+        at: draft.now,
+        plugin_digest: None,
+        note: Some(note),
+        call: None,
+        answer: None,
+        fuel: None,
+        memory_bytes: None,
+    };
+    draft.writes.push(Write::InsertJournal(entry));
+}
+
+#[expect(clippy::too_many_arguments, reason = "a line has these parts")]
+fn step_line(
+    draft: &mut Draft,
+    definition: &Step,
+    kind: &str,
+    digest: Option<&Digest>,
+    note: String,
+    call: Option<Value>,
+    answer: Option<Value>,
+    usage: Usage,
+) {
+    let mut pack = |value: Value| share(draft, value);
+    let call = call.map(&mut pack).map(|value| canonical(&value));
+    let answer = answer.map(&mut pack).map(|value| canonical(&value));
+    let Some(arc) = draft.workflow.step(&definition.id).cloned() else { return };
+    let (subject_id, seq) = {
+        let step = draft.step_mut(&arc);
+        step.seq += 1;
+        (step.id.0, step.seq - 1)
+    };
+    let entry = JournalEntry {
+        id: fresh(),
+        tenant: draft.instance.tenant.clone(),
+        instance_id: draft.instance.id,
+        subject_id,
+        seq,
+        kind: kind.to_owned(),
+        step_id: Some(definition.id.clone()),
+        at: draft.now,
+        plugin_digest: digest.cloned(),
+        note: Some(note),
+        call,
+        answer,
+        fuel: i64::try_from(usage.fuel).ok(),
+        memory_bytes: i64::try_from(usage.memory_bytes).ok(),
+    };
+    draft.writes.push(Write::InsertJournal(entry));
+}
+
+/// Puts big members, down to the second level, into blobs: a state is written once, not before and after.
+fn share(draft: &mut Draft, value: Value) -> Value {
+    share_at(draft, value, 0)
+}
+
+fn share_at(draft: &mut Draft, value: Value, depth: u8) -> Value {
+    let Value::Object(members) = value else { return value };
+    let members = members.into_iter().map(|(name, member)| {
+        let member =
+            if depth < 1 && member.is_object() { share_at(draft, member, depth + 1) } else { member };
+        let body = canonical(&member);
+        if body.len() < BLOB_BYTES_MIN {
+            return (name, member);
+        }
+        let hash = Digest::of(body.as_bytes());
+        let reference = blob_reference(&hash);
+        draft.writes.push(Write::InsertBlob(Blob {
+            tenant: draft.instance.tenant.clone(),
+            instance_id: draft.instance.id,
+            hash,
+            body,
+        }));
+        (name, reference)
+    });
+    Value::Object(members.collect())
+}

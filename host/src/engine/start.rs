@@ -1,0 +1,150 @@
+//! An instance begins.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::port::write::StartKey;
+use super::port::{Guard, Verdict, Write};
+use super::{Engine, Error, StartRequest, Started, advance, record};
+use crate::domain::InstanceId;
+use crate::domain::instance::{Instance, InstanceStatus};
+use crate::domain::json::canonical;
+use crate::domain::step::StepStatus;
+
+/// The longest business key and idempotency key.
+const KEY_BYTES_MAX: usize = 255;
+
+impl Engine {
+    /// Starts an instance: its first steps are decided and committed with it.
+    ///
+    /// The work goes on if the caller does not: a client that hangs up neither loses nor doubles a start.
+    pub async fn start(self: &Arc<Self>, request: StartRequest) -> Result<Started, Error> {
+        let engine = self.clone();
+        let span = tracing::Span::current();
+        let work = tracing::Instrument::instrument(async move { engine.start_now(request).await }, span);
+        self.work.spawn(work).await.unwrap_or_else(|_| {
+            Err(Error::Busy { code: "start_interrupted", message: "the host is stopping; try again".into() })
+        })
+    }
+
+    async fn start_now(&self, request: StartRequest) -> Result<Started, Error> {
+        self.check_start(&request)?;
+        if let Some(key) = &request.idempotency_key
+            && let Some(id) = self.parts.store.start_key(&request.tenant, &request.workflow_key, key).await?
+        {
+            return Ok(Started { id, created: false });
+        }
+        let workflow = self
+            .definitions
+            .latest(&self.parts, &request.tenant, &request.workflow_key, request.version)
+            .await?;
+        let now = self.parts.clock.now();
+        let instance = Instance {
+            id: InstanceId::new(),
+            tenant: request.tenant.clone(),
+            workflow_key: workflow.key.clone(),
+            workflow_version: workflow.version,
+            business_key: request.business_key,
+            status: InstanceStatus::Running,
+            version: 0,
+            open_steps: 0,
+            open_incidents: 0,
+            trigger: request.context.clone(),
+            context: request.context,
+            error: None,
+            traceparent: request.traceparent,
+            created_at: now,
+            updated_at: now,
+            ended_at: None,
+        };
+        let id = instance.id;
+        let mut draft = Draft::new(workflow.clone(), instance);
+        record::instance_start(&mut draft);
+        draft.ready = workflow.roots().map(|step| step.id.clone()).collect();
+        advance::run(self, &mut draft).await?;
+        refuse_unconfigurable(&draft)?;
+        draft.settle();
+        record::instance_end(&mut draft, InstanceStatus::Running);
+        if let Some(key) = request.idempotency_key {
+            claim_key(&mut draft, key);
+        }
+        match self.committer.commit(draft.into_write_set()).await? {
+            Verdict::Applied => Ok(Started { id, created: true }),
+            Verdict::Started(id) => Ok(Started { id, created: false }),
+            Verdict::Conflict => Err(Error::Busy {
+                code: "start_conflict",
+                message: "the start met another; try again".into(),
+            }),
+            Verdict::Refused(reason) => {
+                Err(Error::unprocessable("data_refused", format!("the database cannot store this: {reason}")))
+            }
+        }
+    }
+
+    fn check_start(&self, request: &StartRequest) -> Result<(), Error> {
+        if !request.context.is_object() {
+            return Err(Error::invalid("invalid_request", "`context` must be a JSON object"));
+        }
+        let bytes = canonical(&request.context).len();
+        let max = self.parts.limits.context_bytes_max;
+        if bytes > max {
+            let message = format!(
+                "the context has {bytes} bytes; the limit is {max}. Store big data elsewhere and pass a reference"
+            );
+            return Err(Error::too_large("context_too_large", message));
+        }
+        for (name, key) in
+            [("businessKey", &request.business_key), ("idempotency key", &request.idempotency_key)]
+        {
+            if key
+                .as_ref()
+                .is_some_and(|key| key.is_empty() || key.len() > KEY_BYTES_MAX || key.contains('\0'))
+            {
+                let message = format!("the {name} must have 1 to {KEY_BYTES_MAX} bytes");
+                return Err(Error::invalid("invalid_request", message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A first step that cannot even be configured is the caller's mistake: nothing is written.
+fn refuse_unconfigurable(draft: &Draft) -> Result<(), Error> {
+    for definition in draft.workflow.roots() {
+        let Some(step) = draft.step(&definition.id) else { continue };
+        if let (StepStatus::Failed, None, Some(error)) = (step.status, &step.plugin_digest, &step.error) {
+            let code = match error.code.as_str() {
+                "template_path_missing" => "template_path_missing",
+                "template_too_large" => "template_too_large",
+                "config_invalid" => "config_invalid",
+                _ => "start_refused",
+            };
+            return Err(Error::unprocessable(code, format!("{}; nothing was started", error.message)));
+        }
+    }
+    Ok(())
+}
+
+fn claim_key(draft: &mut Draft, key: String) {
+    let instance = &draft.instance;
+    let (tenant, workflow_key) = (instance.tenant.clone(), instance.workflow_key.clone());
+    draft.guards.push(Guard::StartKey {
+        tenant: tenant.clone(),
+        workflow_key: workflow_key.clone(),
+        key: key.clone(),
+    });
+    draft.writes.push(Write::InsertStartKey(StartKey {
+        tenant,
+        workflow_key,
+        key,
+        instance_id: instance.id,
+        created_at: draft.now,
+    }));
+}
+
+/// What an instance may be started with where nothing is said.
+pub fn empty_context() -> Value {
+    Value::Object(serde_json::Map::new())
+}

@@ -1,0 +1,82 @@
+//! Leases on tasks: a heartbeat extends one, giving back ends it. Neither touches the instance.
+
+use serde_json::Value;
+
+use super::change;
+use crate::domain::task::{Holder, Task, TaskStatus, seconds_to_millis};
+use crate::domain::{TaskId, TenantId, Timestamp};
+use crate::engine::port::Hint;
+use crate::engine::port::store::TaskLease;
+use crate::engine::{Engine, Error, HeartbeatAnswer};
+
+impl Engine {
+    /// A sign of life: renews the lock, never the attempt's end, and tells the worker whether to go on.
+    pub async fn heartbeat(
+        &self,
+        tenant: &TenantId,
+        id: TaskId,
+        holder: &Holder,
+        checkpoint: Option<Value>,
+    ) -> Result<HeartbeatAnswer, Error> {
+        for _ in 0..self.parts.limits.conflict_attempts_max {
+            let task = self.task(tenant, id).await?;
+            match task.status {
+                TaskStatus::Cancelled | TaskStatus::Completed | TaskStatus::Failed => {
+                    return Ok(HeartbeatAnswer::Stop);
+                }
+                TaskStatus::Pending => return Ok(HeartbeatAnswer::Lost),
+                TaskStatus::Locked if !change::speaks_for(&task, holder) => return Ok(HeartbeatAnswer::Lost),
+                TaskStatus::Locked => {}
+            }
+            let now = self.parts.clock.now();
+            let next = renewed(&task, checkpoint.clone(), now);
+            let lease = TaskLease { task: next.clone(), read_version: task.version };
+            if self.parts.store.lease_tasks(std::slice::from_ref(&lease)).await? == [true] {
+                self.parts
+                    .announcer
+                    .announce(&next.due_at.map(|at| Hint::Due { at }).into_iter().collect::<Vec<_>>());
+                let lock_expires_at = next.lock_expires_at.unwrap_or(now);
+                return Ok(HeartbeatAnswer::Continue { lock_expires_at });
+            }
+        }
+        Err(Error::Busy { code: "task_busy", message: format!("task {id} keeps changing; try again") })
+    }
+
+    /// Gives tasks back that were claimed and could not be delivered: no attempt and no lock expiry is spent.
+    pub async fn give_back(&self, tasks: Vec<Task>) -> Result<(), Error> {
+        let now = self.parts.clock.now();
+        let leases: Vec<TaskLease> = tasks
+            .iter()
+            .map(|task| TaskLease { task: change::give_back(task, now), read_version: task.version })
+            .collect();
+        let given = self.parts.store.lease_tasks(&leases).await?;
+        let hints: Vec<Hint> = leases
+            .iter()
+            .zip(given)
+            .filter(|(_, given)| *given)
+            .map(|(lease, _)| Hint::Tasks {
+                tenant: lease.task.tenant.clone(),
+                task_type: lease.task.task_type.clone(),
+                count: 1,
+            })
+            .collect();
+        self.parts.announcer.announce(&hints);
+        Ok(())
+    }
+}
+
+fn renewed(task: &Task, checkpoint: Option<Value>, now: Timestamp) -> Task {
+    let mut next = task.clone();
+    next.last_heartbeat_at = Some(now);
+    let lock_ms = seconds_to_millis(task.lock_duration_seconds);
+    // A worker that asked for a longer lock when it polled does not lose it by a heartbeat.
+    let until = now.plus_millis(lock_ms);
+    next.lock_expires_at = Some(task.lock_expires_at.map_or(until, |end| end.max(until)));
+    if checkpoint.is_some() {
+        next.checkpoint = checkpoint;
+    }
+    next.updated_at = now;
+    next.version += 1;
+    next.due_at = next.deadline();
+    next
+}

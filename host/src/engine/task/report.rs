@@ -1,0 +1,127 @@
+//! Workers report: complete and fail.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::change::{self, Change};
+use crate::domain::json::canonical;
+use crate::domain::task::{Holder, Task};
+use crate::domain::{TaskId, TenantId};
+use crate::engine::mailbox::Taken;
+use crate::engine::port::{Guard, Hint, Verdict, Write, WriteSet};
+use crate::engine::signal::Signal;
+use crate::engine::{Engine, Error, WorkerFailure, record};
+
+impl Engine {
+    /// Completes a task; a repeat after a lost answer gives the same answer. The answer is the task's row.
+    pub async fn complete(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        id: TaskId,
+        holder: &Holder,
+        output: Value,
+    ) -> Result<Task, Error> {
+        self.check_payload("output", &output)?;
+        self.change_task(tenant, id, "completed", |task, now| {
+            change::complete(task, holder, output.clone(), now)
+        })
+        .await
+    }
+
+    /// Fails a task: it is offered again, or is a dead letter and its step is told.
+    pub async fn fail(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        id: TaskId,
+        holder: &Holder,
+        failure: WorkerFailure,
+    ) -> Result<Task, Error> {
+        self.change_task(tenant, id, "failed", |task, now| change::fail(task, holder, &failure, now)).await
+    }
+
+    /// Reads a task, applies a rule to it, and commits what comes of it; again if the row has changed in between.
+    pub(super) async fn change_task(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        id: TaskId,
+        metric: &'static str,
+        rule: impl Fn(&Task, crate::domain::Timestamp) -> Result<Change, Error>,
+    ) -> Result<Task, Error> {
+        for _ in 0..self.parts.limits.conflict_attempts_max {
+            let task = self.task(tenant, id).await?;
+            let now = self.parts.clock.now();
+            let (written, next) = match rule(&task, now)? {
+                Change::Repeat => return Ok(task),
+                Change::Ended(next, event) => {
+                    let signal = Signal::TaskEnded { task: next.clone(), read_version: task.version, event };
+                    let taken = self.send(tenant, task.workflow_instance_id, signal).await?;
+                    (matches!(taken, Taken::Done), next)
+                }
+                Change::Offered(next, note) => {
+                    let hints = availability(&next, now);
+                    let line = record::task_retry(&next, now, note);
+                    (self.write_task(&task, &next, vec![line], hints).await?, next)
+                }
+                Change::Early(next) => {
+                    let hints = next.due_at.map(|at| Hint::Due { at }).into_iter().collect();
+                    (self.write_task(&task, &next, Vec::new(), hints).await?, next)
+                }
+            };
+            if written {
+                metrics::counter!("stepwell_tasks_reported_total", "report" => metric,
+                    "task_type" => next.task_type.clone(), "status" => next.status.label())
+                .increment(1);
+                return Ok(*next);
+            }
+        }
+        Err(Error::Busy { code: "task_busy", message: format!("task {id} keeps changing; try again") })
+    }
+
+    /// A task of a tenant.
+    pub(super) async fn task(&self, tenant: &TenantId, id: TaskId) -> Result<Task, Error> {
+        let task = self.parts.store.task(tenant, id).await?;
+        task.ok_or_else(|| Error::not_found("task_not_found", format!("there is no task {id}")))
+    }
+
+    async fn write_task(
+        &self,
+        read: &Task,
+        next: &Task,
+        mut writes: Vec<Write>,
+        hints: Vec<Hint>,
+    ) -> Result<bool, Error> {
+        writes.push(Write::UpdateTask(next.clone()));
+        let guard = Guard::Task { tenant: read.tenant.clone(), id: read.id, version: read.version };
+        let verdict = self.committer.commit(WriteSet { guards: vec![guard], writes, hints }).await?;
+        match verdict {
+            Verdict::Refused(reason) => {
+                Err(Error::unprocessable("data_refused", format!("the database cannot store this: {reason}")))
+            }
+            verdict => Ok(verdict == Verdict::Applied),
+        }
+    }
+
+    fn check_payload(&self, what: &str, value: &Value) -> Result<(), Error> {
+        let bytes = canonical(value).len();
+        let max = self.parts.limits.payload_bytes_max;
+        if bytes > max {
+            let message = format!(
+                "the {what} has {bytes} bytes; the limit is {max}. Store it elsewhere and pass a reference"
+            );
+            return Err(Error::too_large("payload_too_large", message));
+        }
+        Ok(())
+    }
+}
+
+/// Whom to tell that a task can be claimed: pollers now, or the alarm when its wait is over.
+pub(super) fn availability(task: &Task, now: crate::domain::Timestamp) -> Vec<Hint> {
+    let mut hints: Vec<Hint> = task.due_at.map(|at| Hint::Due { at }).into_iter().collect();
+    hints.push(if task.available_at <= now {
+        Hint::Tasks { tenant: task.tenant.clone(), task_type: task.task_type.clone(), count: 1 }
+    } else {
+        Hint::Due { at: task.available_at }
+    });
+    hints
+}
