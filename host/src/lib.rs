@@ -9,3 +9,4 @@ pub mod domain;
 pub mod engine;
 pub mod metrics;
 pub mod node;
+pub mod store;
