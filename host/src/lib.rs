@@ -3,5 +3,9 @@
 //! The rooms, and the way that data takes through them: `api` and `dispatch` bring signals to the `engine`,
 //! which loads, asks a `plugin`, commits to the `store` and announces. `domain` has the words that all share.
 
+pub mod boot;
+pub mod cli;
 pub mod domain;
 pub mod engine;
+pub mod settings;
+pub mod telemetry;

@@ -101,7 +101,8 @@ impl FromStr for TenantId {
         if valid {
             Ok(Self(text.into()))
         } else {
-            Err("a tenant's name is 1 to 63 of a-z, 0-9, '-' and '_', beginning with a letter or digit".into())
+            Err("a tenant's name is 1 to 63 of a-z, 0-9, '-' and '_', beginning with a letter or digit"
+                .into())
         }
     }
 }

@@ -22,7 +22,7 @@ pub mod token;
 pub mod transition;
 
 pub use id::{
-    Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, SubscriptionId, TaskId,
-    TenantId, TimerId, TokenId,
+    Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, SubscriptionId, TaskId, TenantId,
+    TimerId, TokenId,
 };
 pub use time::{Clock, SystemClock, Timestamp};

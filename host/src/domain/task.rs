@@ -23,8 +23,7 @@ pub enum TaskStatus {
 
 impl TaskStatus {
     /// Every state.
-    pub const ALL: [Self; 5] =
-        [Self::Pending, Self::Locked, Self::Completed, Self::Failed, Self::Cancelled];
+    pub const ALL: [Self; 5] = [Self::Pending, Self::Locked, Self::Completed, Self::Failed, Self::Cancelled];
 
     /// Whether it can still be worked on.
     pub fn open(self) -> bool {

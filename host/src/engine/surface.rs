@@ -131,28 +131,56 @@ impl Engine {
         &self.parts.limits
     }
     /// Deploys a YAML or JSON document. `key` wins over the document's own `key`.
-    pub async fn deploy(&self, tenant: &TenantId, key: Option<&str>, source: &str) -> Result<Deployed, Error> {
+    pub async fn deploy(
+        &self,
+        tenant: &TenantId,
+        key: Option<&str>,
+        source: &str,
+    ) -> Result<Deployed, Error> {
         todo!()
     }
     pub async fn start(self: &Arc<Self>, request: StartRequest) -> Result<Started, Error> {
         todo!()
     }
     /// Completes a task. A repeat after a lost answer succeeds and changes nothing.
-    pub async fn complete(self: &Arc<Self>, tenant: &TenantId, id: TaskId, holder: &Holder, output: Value) -> Result<Task, Error> {
+    pub async fn complete(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        id: TaskId,
+        holder: &Holder,
+        output: Value,
+    ) -> Result<Task, Error> {
         todo!()
     }
     /// Fails a task: it is offered again, or is a dead letter.
-    pub async fn fail(self: &Arc<Self>, tenant: &TenantId, id: TaskId, holder: &Holder, failure: WorkerFailure) -> Result<Task, Error> {
+    pub async fn fail(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        id: TaskId,
+        holder: &Holder,
+        failure: WorkerFailure,
+    ) -> Result<Task, Error> {
         todo!()
     }
-    pub async fn heartbeat(&self, tenant: &TenantId, id: TaskId, holder: &Holder, checkpoint: Option<Value>) -> Result<HeartbeatAnswer, Error> {
+    pub async fn heartbeat(
+        &self,
+        tenant: &TenantId,
+        id: TaskId,
+        holder: &Holder,
+        checkpoint: Option<Value>,
+    ) -> Result<HeartbeatAnswer, Error> {
         todo!()
     }
     /// Gives tasks back that were claimed and could not be delivered: no attempt and no lock expiry is spent.
     pub async fn give_back(&self, tasks: Vec<Task>) -> Result<(), Error> {
         todo!()
     }
-    pub async fn cancel(self: &Arc<Self>, tenant: &TenantId, id: InstanceId, reason: &str) -> Result<(), Error> {
+    pub async fn cancel(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        id: InstanceId,
+        reason: &str,
+    ) -> Result<(), Error> {
         todo!()
     }
     /// Runs the held call of an incident again, with the component that serves its type now.
@@ -160,7 +188,11 @@ impl Engine {
         todo!()
     }
     /// Delivers a message to every subscription that matches; how many there were.
-    pub async fn message(self: &Arc<Self>, tenant: &TenantId, message: IncomingMessage) -> Result<usize, Error> {
+    pub async fn message(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        message: IncomingMessage,
+    ) -> Result<usize, Error> {
         todo!()
     }
     /// A task's deadline has passed (it was claimed by the dispatcher).
@@ -171,7 +203,13 @@ impl Engine {
     pub async fn timer_due(self: &Arc<Self>, timer: Timer) -> Result<(), Error> {
         todo!()
     }
-    pub async fn create_token(&self, tenant: &TenantId, role: Role, name: &str, expires_at: Option<Timestamp>) -> Result<NewToken, Error> {
+    pub async fn create_token(
+        &self,
+        tenant: &TenantId,
+        role: Role,
+        name: &str,
+        expires_at: Option<Timestamp>,
+    ) -> Result<NewToken, Error> {
         todo!()
     }
     pub async fn revoke_token(&self, tenant: &TenantId, id: TokenId) -> Result<(), Error> {
@@ -182,7 +220,11 @@ impl Engine {
         todo!()
     }
     /// Removes ended instances and journals older than these times, a chunk at a time; how many were removed.
-    pub async fn prune(&self, instances_before: Option<Timestamp>, journals_before: Option<Timestamp>) -> Result<usize, Error> {
+    pub async fn prune(
+        &self,
+        instances_before: Option<Timestamp>,
+        journals_before: Option<Timestamp>,
+    ) -> Result<usize, Error> {
         todo!()
     }
     /// Waits until everything that was accepted is committed.

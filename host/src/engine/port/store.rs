@@ -123,13 +123,24 @@ pub trait Store: Send + Sync + 'static {
     async fn claim_tasks(&self, claim: &TaskClaim) -> Result<Vec<Task>>;
 
     /// Takes tasks whose `due_at` has passed; it is moved to `lease_until`, so no other host takes them till then.
-    async fn claim_due_tasks(&self, now: Timestamp, lease_until: Timestamp, rows_max: u32) -> Result<Vec<Task>>;
+    async fn claim_due_tasks(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        rows_max: u32,
+    ) -> Result<Vec<Task>>;
 
     /// Takes timers that are due, likewise.
-    async fn claim_timers(&self, now: Timestamp, lease_until: Timestamp, rows_max: u32) -> Result<Vec<Timer>>;
+    async fn claim_timers(&self, now: Timestamp, lease_until: Timestamp, rows_max: u32)
+    -> Result<Vec<Timer>>;
 
     /// Takes the due head of each ordering key of the outbox, likewise.
-    async fn claim_outbox(&self, now: Timestamp, lease_until: Timestamp, rows_max: u32) -> Result<Vec<OutboxItem>>;
+    async fn claim_outbox(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        rows_max: u32,
+    ) -> Result<Vec<OutboxItem>>;
 
     /// Extends or gives back leases on tasks; for each whether it was still held.
     async fn lease_tasks(&self, leases: &[TaskLease]) -> Result<Vec<bool>>;
@@ -143,11 +154,21 @@ pub trait Store: Send + Sync + 'static {
     // -- reads for decisions ---------------------------------------------------------------------
 
     /// The newest version of a workflow, or the one asked for.
-    async fn definition(&self, tenant: &TenantId, key: &str, version: Option<i32>) -> Result<Option<DefinitionRow>>;
+    async fn definition(
+        &self,
+        tenant: &TenantId,
+        key: &str,
+        version: Option<i32>,
+    ) -> Result<Option<DefinitionRow>>;
     /// An instance.
     async fn instance(&self, tenant: &TenantId, id: InstanceId) -> Result<Option<Instance>>;
     /// The newest execution of some steps of an instance; of all its steps, all attempts, if none are named.
-    async fn steps(&self, tenant: &TenantId, id: InstanceId, step_ids: Option<&[String]>) -> Result<Vec<StepExecution>>;
+    async fn steps(
+        &self,
+        tenant: &TenantId,
+        id: InstanceId,
+        step_ids: Option<&[String]>,
+    ) -> Result<Vec<StepExecution>>;
     /// A step execution by its id.
     async fn step_execution(&self, tenant: &TenantId, id: StepExecutionId) -> Result<Option<StepExecution>>;
     /// A task.
@@ -157,9 +178,17 @@ pub trait Store: Send + Sync + 'static {
     /// An incident.
     async fn incident(&self, tenant: &TenantId, id: IncidentId) -> Result<Option<Incident>>;
     /// Subscriptions that a message matches, oldest first.
-    async fn matching(&self, tenant: &TenantId, name: &str, correlation: Option<&str>, now: Timestamp, rows_max: u32) -> Result<Vec<Subscription>>;
+    async fn matching(
+        &self,
+        tenant: &TenantId,
+        name: &str,
+        correlation: Option<&str>,
+        now: Timestamp,
+        rows_max: u32,
+    ) -> Result<Vec<Subscription>>;
     /// The instance that was started with an idempotency key.
-    async fn start_key(&self, tenant: &TenantId, workflow_key: &str, key: &str) -> Result<Option<InstanceId>>;
+    async fn start_key(&self, tenant: &TenantId, workflow_key: &str, key: &str)
+    -> Result<Option<InstanceId>>;
     /// When the next task deadline, timer, outgoing item or delayed task is due, over all tenants.
     async fn next_due(&self) -> Result<Option<Timestamp>>;
     /// Types of pending tasks that became available by time alone (a retry's wait is over) since `after`, up to `now`.
@@ -168,17 +197,38 @@ pub trait Store: Send + Sync + 'static {
     // -- reads for people ------------------------------------------------------------------------
 
     /// The newest version of each workflow, by key, after a key.
-    async fn definitions(&self, tenant: &TenantId, after_key: Option<&str>, rows_max: u32) -> Result<Vec<DefinitionRow>>;
+    async fn definitions(
+        &self,
+        tenant: &TenantId,
+        after_key: Option<&str>,
+        rows_max: u32,
+    ) -> Result<Vec<DefinitionRow>>;
     /// Instances, newest first; one row more than asked for if there are more.
-    async fn instances(&self, tenant: &TenantId, filter: &InstanceFilter, page: &PageRequest) -> Result<Vec<Instance>>;
+    async fn instances(
+        &self,
+        tenant: &TenantId,
+        filter: &InstanceFilter,
+        page: &PageRequest,
+    ) -> Result<Vec<Instance>>;
     /// Tasks, newest first, likewise.
     async fn tasks(&self, tenant: &TenantId, filter: &TaskFilter, page: &PageRequest) -> Result<Vec<Task>>;
     /// Incidents, newest first, likewise; open ones only if asked.
-    async fn incidents(&self, tenant: &TenantId, instance: Option<InstanceId>, open_only: bool, page: &PageRequest) -> Result<Vec<Incident>>;
+    async fn incidents(
+        &self,
+        tenant: &TenantId,
+        instance: Option<InstanceId>,
+        open_only: bool,
+        page: &PageRequest,
+    ) -> Result<Vec<Incident>>;
     /// Open timers of an instance.
     async fn timers(&self, tenant: &TenantId, instance: InstanceId) -> Result<Vec<Timer>>;
     /// The journal of an instance, oldest first, after a line; one row more than asked for if there are more.
-    async fn journal(&self, tenant: &TenantId, instance: InstanceId, page: &PageRequest) -> Result<Vec<JournalEntry>>;
+    async fn journal(
+        &self,
+        tenant: &TenantId,
+        instance: InstanceId,
+        page: &PageRequest,
+    ) -> Result<Vec<JournalEntry>>;
     /// Parts of an instance's journal by hash.
     async fn blobs(&self, tenant: &TenantId, instance: InstanceId, hashes: &[Digest]) -> Result<Vec<Blob>>;
     /// Outgoing items that wait, of one tenant.
@@ -199,7 +249,12 @@ pub trait Store: Send + Sync + 'static {
     /// Open tasks by type and state, over all tenants.
     async fn task_counts(&self) -> Result<Vec<TaskCount>>;
     /// Instances that ended before a time, oldest first; with `journal_only`, only those that still have a journal.
-    async fn ended_before(&self, before: Timestamp, journal_only: bool, rows_max: u32) -> Result<Vec<EndedInstance>>;
+    async fn ended_before(
+        &self,
+        before: Timestamp,
+        journal_only: bool,
+        rows_max: u32,
+    ) -> Result<Vec<EndedInstance>>;
     /// Whether the database answers.
     async fn ping(&self) -> Result<()>;
     /// Ends connections in order.
