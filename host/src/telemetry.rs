@@ -5,17 +5,14 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opentelemetry::propagation::{Extractor, Injector, TextMapPropagator as _};
-use opentelemetry::trace::{TraceContextExt as _, TracerProvider as _};
-use opentelemetry::{Context, KeyValue};
+use opentelemetry::KeyValue;
+use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{Protocol, SpanExporter as OtlpExporter, WithExportConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
-use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider, SpanData, SpanExporter,
 };
-use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt as log_format};
@@ -28,8 +25,6 @@ const FLUSH_SECONDS_MAX: u64 = 5;
 const BATCH_DELAY_MS: u64 = 500;
 /// Spans that wait for the collector; more are dropped, so that one that is away costs no memory.
 const QUEUE_SPANS_MAX: usize = 8_192;
-/// The header's name, as W3C has it.
-const TRACEPARENT: &str = "traceparent";
 
 /// How log lines look.
 #[derive(
@@ -115,56 +110,6 @@ impl Telemetry {
     }
 }
 
-/// Makes the caller's span the parent of `span`. A header that is not valid is ignored, as W3C asks.
-pub fn adopt(span: &tracing::Span, traceparent: Option<&str>) {
-    let Some(context) = traceparent.and_then(remote_context) else { return };
-    // It fails only if the span has begun or there is no collector: then there is nothing to link.
-    let _ = span.set_parent(context);
-}
-
-/// The trace context of the current span, to be handed on; none where traces are off.
-pub fn current_traceparent() -> Option<String> {
-    let context = tracing::Span::current().context();
-    if !context.span().span_context().is_valid() {
-        return None;
-    }
-    let mut header = Header(None);
-    TraceContextPropagator::new().inject_context(&context, &mut header);
-    header.0
-}
-
-/// Whether a `traceparent` can be passed on.
-pub fn valid_traceparent(traceparent: &str) -> bool {
-    remote_context(traceparent).is_some()
-}
-
-fn remote_context(traceparent: &str) -> Option<Context> {
-    let header = Header(Some(traceparent.to_owned()));
-    let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &header);
-    context.span().span_context().is_valid().then_some(context)
-}
-
-/// One header, as the propagator reads and writes it.
-struct Header(Option<String>);
-
-impl Injector for Header {
-    fn set(&mut self, key: &str, value: String) {
-        if key == TRACEPARENT {
-            self.0 = Some(value);
-        }
-    }
-}
-
-impl Extractor for Header {
-    fn get(&self, key: &str) -> Option<&str> {
-        (key == TRACEPARENT).then_some(self.0.as_deref()).flatten()
-    }
-
-    fn keys(&self) -> Vec<&str> {
-        vec![TRACEPARENT]
-    }
-}
-
 fn provider(endpoint: &str, node_id: &str) -> Result<SdkTracerProvider, Error> {
     let base = endpoint.trim_end_matches('/');
     let url = if base.ends_with("/v1/traces") { base.to_owned() } else { format!("{base}/v1/traces") };
@@ -218,17 +163,5 @@ impl SpanExporter for OnRuntime {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner.set_resource(resource);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_traceparent_is_taken_only_if_it_is_one() {
-        assert!(valid_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
-        assert!(!valid_traceparent("00-00000000000000000000000000000000-00f067aa0ba902b7-01"));
-        assert!(!valid_traceparent("hello"));
     }
 }

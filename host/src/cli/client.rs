@@ -89,6 +89,11 @@ impl Client {
     pub(super) async fn call_within(&self, request: RequestBuilder, wait: Duration) -> Result<Value, Error> {
         let limit = wait + Duration::from_secs(ANSWER_SECONDS_MAX);
         let response = self.open(request.timeout(limit)).await?;
+        self.read(response).await
+    }
+
+    /// The whole answer as JSON.
+    pub(super) async fn read(&self, response: Response) -> Result<Value, Error> {
         let text = response.text().await.map_err(|error| self.away(&error))?;
         if text.is_empty() {
             return Ok(Value::Null);

@@ -61,7 +61,7 @@ pub(super) async fn run(args: Args, global: &Global, output: &Output) -> Result<
 async fn play(client: &Client, output: &Output) -> Result<(), Error> {
     output.line(format!("server: {}\n", client.base()));
     output.line(format!("the workflow:\n\n{WORKFLOW}"));
-    let deployed = workflow::deploy(client, WORKFLOW, Some(KEY.into())).await?;
+    let (deployed, _) = workflow::deploy(client, WORKFLOW, Some(KEY.into())).await?;
     output.line(format!("deployed: {KEY}, version {}", cell(&deployed, "/version")));
     let context: Value = serde_json::from_str(CONTEXT).map_err(|error| Error::config(error.to_string()))?;
     let started = instance::start(client, KEY, &json!({ "context": context }), None).await?;

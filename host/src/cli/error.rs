@@ -102,7 +102,10 @@ impl From<crate::settings::Error> for Error {
 
 impl From<crate::boot::Error> for Error {
     fn from(error: crate::boot::Error) -> Self {
-        Self::config(error.to_string())
+        match error {
+            crate::boot::Error::Unavailable(message) => Self::unavailable(message),
+            crate::boot::Error::Config(message) => Self::config(message),
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
         Command::List { all, instance, limit, after } => {
             let parameters = query(&[
                 ("open", all.then(|| "false".to_owned())),
-                ("instanceId", instance),
+                ("instance", instance),
                 ("limit", limit.map(|n| n.to_string())),
                 ("after", after),
             ]);

@@ -81,7 +81,7 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
         Command::Start(start) => run_start(start, client, output).await,
         Command::List { workflow, status, business_key, limit, after } => {
             let parameters = query(&[
-                ("workflowKey", workflow),
+                ("workflow", workflow),
                 ("status", status),
                 ("businessKey", business_key),
                 ("limit", limit.map(|n| n.to_string())),
@@ -169,7 +169,7 @@ async fn show(id: &str, client: &Client, output: &Output) -> Result<(), Error> {
     let steps = instance.get("steps").cloned().unwrap_or_default();
     output.list(
         &steps,
-        &[("STEP", "/stepId"), ("TYPE", "/type"), ("STATUS", "/status"), ("ATTEMPT", "/attempt")],
+        &[("STEP", "/id"), ("TYPE", "/type"), ("STATUS", "/status"), ("ATTEMPT", "/attempt")],
     );
     output.line("\ntimeline");
     for entry in rows(&timeline) {

@@ -1,10 +1,16 @@
 //! `stepwell plugin`: which step types and mappers there are, and checking a component before it is used.
 
-use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use super::client::{Client, segment};
 use super::print::{Output, cell};
 use super::{Error, Global};
+use crate::domain::Digest;
+use crate::domain::plugin::LimitOverrides;
+use crate::plugin::{ComponentSource, LoadError, PluginHost, PluginOptions, Report};
 
 /// See which step types and mappers there are, and check a component before it is used.
 #[derive(Debug, clap::Subcommand)]
@@ -32,7 +38,7 @@ pub(super) async fn run(command: Command, global: &Global, output: &Output) -> R
             let columns = [
                 ("TYPES", "/serving"),
                 ("KIND", "/kind"),
-                ("VERSION", "/descriptor/version"),
+                ("VERSION", "/version"),
                 ("ORIGIN", "/origin"),
                 ("DIGEST", "/digest"),
             ];
@@ -44,10 +50,63 @@ pub(super) async fn run(command: Command, global: &Global, output: &Output) -> R
             print_plugin(&answer, output);
         }
         Command::Check { file } => {
-            let _ = file;
+            let result = check(&file).await?;
+            print_check(&file, &result, output);
+            result.map_err(|error| Error::refused(error.code, error.message))?;
         }
     }
     Ok(())
+}
+
+/// Loads a component as a host would, with the limits that hold where nothing else is set.
+async fn check(file: &Path) -> Result<Result<Report, LoadError>, Error> {
+    let bytes = std::fs::read(file)
+        .map_err(|error| Error::usage(format!("{} cannot be read: {error}", file.display())))?;
+    let host = PluginHost::new(PluginOptions {
+        cache_dir: None,
+        overrides: LimitOverrides::default(),
+        components: Arc::new(Nothing),
+    })
+    .map_err(|error| Error::unavailable(format!("the sandbox cannot be set up: {error}")))?;
+    Ok(host.check(bytes, &file.display().to_string()).await)
+}
+
+fn print_check(file: &Path, result: &Result<Report, LoadError>, output: &Output) {
+    let file = file.display();
+    match result {
+        Err(error) if output.json => {
+            output.value(&json!({ "passed": false, "code": error.code, "message": error.message }));
+        }
+        Err(_) => output.line(format!("fail  {file}")),
+        Ok(report) if output.json => {
+            let examples: Vec<Value> = report
+                .examples
+                .iter()
+                .map(|(name, usage)| json!({ "name": name, "fuel": usage.fuel, "memoryBytes": usage.memory_bytes }))
+                .collect();
+            output.value(&json!({ "passed": true, "plugin": report.info, "examples": examples }));
+        }
+        Ok(report) => {
+            let types = report.info.descriptor.types.join(", ");
+            output.line(format!("pass  {file}: {types} ({} bytes, {})", report.info.size_bytes, report.info.digest));
+            for (name, usage) in &report.examples {
+                output.line(format!("pass  example \"{name}\": fuel {}, memory {} bytes", usage.fuel, usage.memory_bytes));
+            }
+            if report.examples.is_empty() {
+                output.line("      it has no examples: add some to `describe`, they are run whenever it is loaded");
+            }
+        }
+    }
+}
+
+/// A check has no database to fetch components from.
+struct Nothing;
+
+#[async_trait::async_trait]
+impl ComponentSource for Nothing {
+    async fn component(&self, _: &Digest) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 fn print_plugin(plugin: &Value, output: &Output) {
@@ -57,19 +116,17 @@ fn print_plugin(plugin: &Value, output: &Output) {
     output.fields(&[
         ("types", cell(plugin, "/serving")),
         ("kind", cell(plugin, "/kind")),
-        ("title", cell(plugin, "/descriptor/title")),
-        ("version", cell(plugin, "/descriptor/version")),
+        ("title", cell(plugin, "/title")),
+        ("version", cell(plugin, "/version")),
         ("origin", cell(plugin, "/origin")),
         ("digest", cell(plugin, "/digest")),
         ("size", cell(plugin, "/sizeBytes")),
-        ("effects", cell(plugin, "/descriptor/effects")),
+        ("effects", cell(plugin, "/effects")),
     ]);
-    for schema in ["config_schema", "output_schema"] {
-        if let Some(schema_value) =
-            plugin.pointer(&format!("/descriptor/{schema}")).filter(|value| !value.is_null())
-        {
-            output.line(format!("{schema}:"));
-            output.value(schema_value);
+    for (title, name) in [("config schema", "configSchema"), ("output schema", "outputSchema")] {
+        if let Some(schema) = plugin.get(name).filter(|schema| !schema.is_null()) {
+            output.line(format!("{title}:"));
+            output.value(schema);
         }
     }
 }

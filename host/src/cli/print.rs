@@ -51,10 +51,11 @@ impl Output {
 
     /// JSON for scripts, a sentence for people.
     pub(super) fn answer(&self, value: &Value, sentence: impl AsRef<str>) {
-        if self.json {
-            self.value(value);
-        } else {
-            write_line(sentence.as_ref());
+        match (self.json, value) {
+            // The server had nothing to add.
+            (true, Value::Null) => self.value(&serde_json::json!({ "ok": true })),
+            (true, value) => self.value(value),
+            (false, _) => write_line(sentence.as_ref()),
         }
     }
 

@@ -9,8 +9,8 @@ use super::client::{Client, query, segment};
 use super::print::{Column, Output, cell};
 use super::{Error, input};
 
-/// Where workers poll.
-pub(super) const TASKS: &str = "/api/n8n/external-tasks";
+/// Where workers poll and answer.
+const TASKS: &str = "/api/n8n/external-tasks";
 /// What lists of tasks show.
 pub(super) const COLUMNS: [Column; 7] = [
     ("ID", "/id"),
@@ -128,11 +128,11 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
             let parameters = query(&[
                 ("taskType", task_type),
                 ("status", status),
-                ("instanceId", instance),
+                ("instance", instance),
                 ("limit", limit.map(|n| n.to_string())),
                 ("after", after),
             ]);
-            let answer = client.get(TASKS, &parameters).await?;
+            let answer = client.get("/api/v1/tasks", &parameters).await?;
             output.list(&answer, &COLUMNS);
         }
     }

@@ -50,10 +50,7 @@ pub(super) async fn run(command: Command, global: &Global, output: &Output) -> R
             let answer = match database {
                 Some(database) => create_on_database(database, global, role, &name, expires_at).await?,
                 None => {
-                    let mut body = json!({ "role": role, "name": name, "expiresAt": expires_at });
-                    if let Some(tenant) = &global.tenant {
-                        body["tenant"] = json!(tenant);
-                    }
+                    let body = json!({ "role": role, "name": name, "expiresAt": expires_at });
                     Client::new(global)?.post("/api/v1/tokens", &body).await?
                 }
             };
@@ -99,7 +96,7 @@ async fn create_on_database(
         "name": made.token.name,
         "createdAt": made.token.created_at,
         "expiresAt": made.token.expires_at,
-        "secret": made.secret,
+        "token": made.secret,
     }))
 }
 
@@ -107,16 +104,16 @@ fn print_new(answer: &Value, output: &Output) {
     if output.json {
         return output.value(answer);
     }
-    let secret = cell(answer, "/secret");
+    let secret = cell(answer, "/token");
     output.fields(&[
         ("id", cell(answer, "/id")),
         ("tenant", cell(answer, "/tenant")),
         ("role", cell(answer, "/role")),
         ("expires", cell(answer, "/expiresAt")),
-        ("secret", secret),
+        ("token", secret),
     ]);
     output
-        .line("The secret is shown this once. Send it as 'Authorization: Bearer …', or set STEPWELL_TOKEN.");
+        .line("The token is shown this once. Send it as 'Authorization: Bearer …', or set STEPWELL_TOKEN.");
 }
 
 fn end(expires: &str) -> Result<Timestamp, Error> {

@@ -43,7 +43,10 @@ pub(super) async fn follow(id: &str, client: &Client, output: &Output) -> Result
     loop {
         match view.follow_stream().await {
             Ok(Some(instance)) => return Ok(instance),
-            Ok(None) => away_since = None,
+            Ok(None) => {
+                away_since = None;
+                tokio::time::sleep(AGAIN).await;
+            }
             Err(error) if first || error.exit != Exit::Unavailable => return Err(error),
             Err(error) => {
                 let since = *away_since.get_or_insert_with(Instant::now);

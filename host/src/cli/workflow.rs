@@ -1,6 +1,6 @@
 //! `stepwell workflow`: deploy, list, show.
 
-use reqwest::Method;
+use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
 use super::client::{Client, query, segment};
@@ -43,9 +43,8 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
     match command {
         Command::Deploy { file, key } => {
             let source = input::file(&file)?;
-            let answer = deploy(client, &source, key).await?;
-            let made =
-                if answer.get("created") == Some(&Value::Bool(false)) { "unchanged" } else { "deployed" };
+            let (answer, created) = deploy(client, &source, key).await?;
+            let made = if created { "deployed" } else { "unchanged" };
             let key = cell(&answer, "/key");
             let version = cell(&answer, "/version");
             output.answer(&answer, format!("{made}: {key}, version {version}"));
@@ -72,13 +71,19 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
     Ok(())
 }
 
-/// Deploys a document.
-pub(super) async fn deploy(client: &Client, source: &str, key: Option<String>) -> Result<Value, Error> {
+/// Deploys a document; what it is now, and whether that is a new version.
+pub(super) async fn deploy(
+    client: &Client,
+    source: &str,
+    key: Option<String>,
+) -> Result<(Value, bool), Error> {
     let kind = if source.trim_start().starts_with('{') { "application/json" } else { "application/yaml" };
     let request = client
         .request(Method::POST, "/api/v1/workflows")
         .query(&query(&[("key", key)]))
         .header("content-type", kind)
         .body(source.to_owned());
-    client.call(request).await
+    let response = client.open(request).await?;
+    let created = response.status() == StatusCode::CREATED;
+    Ok((client.read(response).await?, created))
 }
