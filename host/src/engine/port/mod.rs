@@ -6,6 +6,6 @@ pub mod store;
 pub mod write;
 
 pub use announce::{Announcer, Hint};
-pub use plugins::{Answer, Plugins, StepType};
+pub use plugins::{Answer, PluginCatalog, Plugins, StepType};
 pub use store::{Store, StoreError};
 pub use write::{Guard, Verdict, Write, WriteSet};

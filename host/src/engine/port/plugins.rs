@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::domain::Digest;
-use crate::domain::plugin::{Descriptor, Fault, MapCall, Refusal, StepCall, Usage};
+use crate::domain::plugin::{Descriptor, Fault, MapCall, PluginInfo, Refusal, StepCall, Usage};
 use crate::domain::transition::Transition;
 
 /// What a plugin answered: its result or its own refusal, and what the call used.
@@ -48,4 +48,13 @@ pub trait Plugins: Send + Sync + 'static {
 
     /// Calls `transform`.
     async fn transform(&self, digest: &Digest, call: &MapCall) -> Result<Answer<Value>, Fault>;
+}
+
+/// The plugins as lists show them.
+pub trait PluginCatalog: Send + Sync + 'static {
+    /// Every loaded component, by its first type name.
+    fn list(&self) -> Vec<PluginInfo>;
+
+    /// The component that serves a type name now, or the one with this digest (or the beginning of it).
+    fn info(&self, name_or_digest: &str) -> Option<PluginInfo>;
 }

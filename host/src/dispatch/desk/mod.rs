@@ -1,0 +1,217 @@
+//! The desk: polls wait here, holding neither a thread nor a connection, until there are tasks for them.
+//!
+//! Interest is registered first and the database asked then, so no task slips through between the two. Claims are
+//! made for a whole group of polls at once, in tasks of their own: a client that goes away takes nothing with it.
+
+mod claim;
+mod repeats;
+mod state;
+mod workers;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::repeats::{Repeats, RequestName};
+use self::state::{Full, GroupKey, Poller, PollerId, State};
+use self::workers::Workers;
+use super::SWEEP_SECONDS;
+use super::alarm::Alarm;
+use crate::domain::limits::Limits;
+use crate::domain::task::Task;
+use crate::domain::{Clock, TenantId};
+use crate::engine::port::Store;
+use crate::engine::{Engine, Error};
+
+/// Groups that one sweep asks for.
+const SWEEP_GROUPS_MAX: usize = 64;
+
+/// A wish for tasks.
+#[derive(Clone, Debug)]
+pub struct PollRequest {
+    /// Whose tasks.
+    pub tenant: TenantId,
+    /// Any of these types.
+    pub task_types: Vec<String>,
+    /// Who asks.
+    pub worker_id: Option<String>,
+    /// At most so many.
+    pub max_tasks: u32,
+    /// How long to wait if there are none.
+    pub wait: Duration,
+    /// How long to hold them, if the worker knows better than the tasks.
+    pub lock_ms: Option<i64>,
+    /// A repeat with the same name gets the same tasks.
+    pub request_id: Option<String>,
+}
+
+/// Parked polls of this host.
+pub struct Desk {
+    store: Arc<dyn Store>,
+    engine: Arc<Engine>,
+    clock: Arc<dyn Clock>,
+    alarm: Arc<Alarm>,
+    limits: Limits,
+    state: Mutex<State<Waiter>>,
+    repeats: Mutex<Repeats>,
+    workers: Mutex<Workers>,
+    claims: TaskTracker,
+}
+
+type Waiter = oneshot::Sender<Result<Vec<Task>, Error>>;
+
+impl Desk {
+    /// A desk with nobody waiting.
+    pub fn new(
+        store: Arc<dyn Store>,
+        engine: Arc<Engine>,
+        clock: Arc<dyn Clock>,
+        alarm: Arc<Alarm>,
+        limits: Limits,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            store,
+            engine,
+            clock,
+            alarm,
+            limits,
+            state: Mutex::default(),
+            repeats: Mutex::default(),
+            workers: Mutex::default(),
+            claims: TaskTracker::new(),
+        })
+    }
+
+    /// Waits for tasks; none if the time is over or the host is stopping.
+    pub async fn poll(self: &Arc<Self>, request: PollRequest) -> Result<Vec<Task>, Error> {
+        let now = self.clock.now();
+        if let Some(worker_id) = &request.worker_id {
+            lock(&self.workers).saw(&request.tenant, worker_id, now);
+        }
+        let name: Option<RequestName> =
+            request.request_id.clone().map(|id| (request.tenant.clone(), request.worker_id.clone(), id));
+        if let Some(name) = &name {
+            let earlier = lock(&self.repeats).earlier(name, now);
+            if !earlier.is_empty() {
+                return Ok(earlier);
+            }
+        }
+        let tasks = self.wait(request).await?;
+        if let (Some(name), false) = (name, tasks.is_empty()) {
+            lock(&self.repeats).keep(name, &tasks, now);
+        }
+        Ok(tasks)
+    }
+
+    async fn wait(self: &Arc<Self>, request: PollRequest) -> Result<Vec<Task>, Error> {
+        let mut task_types = request.task_types;
+        task_types.sort_unstable();
+        task_types.dedup();
+        let key: GroupKey = (request.tenant, task_types.into());
+        let (waiter, answer) = oneshot::channel();
+        let tasks_max = request.max_tasks.clamp(1, self.limits.poll_tasks_max) as usize;
+        let mut poller = Poller::new(request.worker_id, tasks_max, request.lock_ms, waiter);
+        let wait = request.wait.min(Duration::from_secs(self.limits.poll_wait_seconds_max));
+        poller.impatient = wait.is_zero();
+        let (host_max, tenant_max) = (self.limits.parked_polls_max, self.limits.parked_polls_per_tenant_max);
+        let parked = lock(&self.state).park(&key, poller, host_max, tenant_max);
+        let id = match parked {
+            Ok(id) => id,
+            Err(Full::Closed) => return Ok(Vec::new()),
+            Err(full) => return Err(too_many(&full)),
+        };
+        let mut place = Place { desk: Arc::clone(self), key, id, answer };
+        self.serve(&place.key);
+        if !wait.is_zero() {
+            tokio::select! {
+                biased;
+                answer = &mut place.answer => return answer.unwrap_or_else(|_| Ok(Vec::new())),
+                () = tokio::time::sleep(wait) => {}
+            }
+            if lock(&self.state).expire(&place.key, place.id) {
+                return Ok(Vec::new());
+            }
+        }
+        (&mut place.answer).await.unwrap_or_else(|_| Ok(Vec::new()))
+    }
+
+    /// Tasks of a type can be claimed.
+    pub fn available(self: &Arc<Self>, tenant: &TenantId, task_type: &str, count: u32) {
+        let keys = lock(&self.state).announce(tenant, task_type, count);
+        keys.iter().for_each(|key| self.serve(key));
+    }
+
+    /// Everyone who waits is asked for again.
+    pub fn ask_all(self: &Arc<Self>) {
+        let keys = lock(&self.state).ask(usize::MAX);
+        keys.iter().for_each(|key| self.serve(key));
+    }
+
+    /// Asks for those who wait, every few seconds: this rescues a poll whose hint was lost.
+    pub async fn run_sweeps(self: &Arc<Self>, shutdown: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_secs(SWEEP_SECONDS)) => {}
+                () = shutdown.cancelled() => return,
+            }
+            let keys = lock(&self.state).ask(SWEEP_GROUPS_MAX);
+            keys.iter().for_each(|key| self.serve(key));
+        }
+    }
+
+    /// How many polls wait.
+    pub fn parked(&self) -> usize {
+        lock(&self.state).parked()
+    }
+
+    /// Workers that polled in the last five minutes.
+    pub fn active_workers(&self) -> usize {
+        lock(&self.workers).active(self.clock.now())
+    }
+
+    /// Answers every parked poll, and waits for the claims that are under way.
+    pub async fn drain(&self) {
+        let waiters = lock(&self.state).close();
+        for waiter in waiters {
+            let _ = waiter.send(Ok(Vec::new()));
+        }
+        self.claims.close();
+        self.claims.wait().await;
+    }
+}
+
+/// A poll's place at the desk, freed when the poll is over or its client is gone.
+struct Place {
+    desk: Arc<Desk>,
+    key: GroupKey,
+    id: PollerId,
+    answer: oneshot::Receiver<Result<Vec<Task>, Error>>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        lock(&self.desk.state).leave(&self.key, self.id);
+        // An answer that came and was never taken.
+        self.answer.close();
+        if let Ok(Ok(tasks)) = self.answer.try_recv() {
+            self.desk.give_back(tasks);
+        }
+    }
+}
+
+fn too_many(full: &Full) -> Error {
+    let whose = if *full == Full::Tenant { "of this tenant wait" } else { "wait" };
+    Error::Busy {
+        code: "too_many_parked_polls",
+        message: format!(
+            "too many polls {whose} on this host; try again later, or ask for more tasks with each"
+        ),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

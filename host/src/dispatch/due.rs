@@ -1,0 +1,136 @@
+//! One round of what is due: task deadlines, timers, the outbox, and tasks whose wait for a retry is over.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use futures::StreamExt as _;
+
+use super::outbox;
+use crate::domain::{Clock, Timestamp};
+use crate::engine::port::store::Result;
+use crate::engine::port::{Announcer, Store};
+use crate::engine::{Engine, Error};
+use crate::metrics as names;
+
+/// Rows taken in one statement.
+const ROWS_MAX: u32 = 128;
+/// Rows worked on at once.
+const CONCURRENT_ROWS_MAX: usize = 16;
+/// How long a taken row is ours; then any host may take it again.
+const LEASE_MS: i64 = 30_000;
+/// A row may be committed a while after the time that is written in it: look back that far.
+const LATE_COMMIT_MS: i64 = 5_000;
+
+/// What a round did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Task deadlines.
+    pub tasks: usize,
+    /// Timers.
+    pub timers: usize,
+    /// Outgoing items.
+    pub outgoing: usize,
+    /// A statement was full: there is more to do at once.
+    pub more: bool,
+    /// When the next round is due.
+    pub next_due: Option<Timestamp>,
+}
+
+impl Progress {
+    /// Whether nothing was done.
+    pub fn idle(&self) -> bool {
+        self.tasks + self.timers + self.outgoing == 0
+    }
+}
+
+/// What a round needs.
+pub struct Due {
+    store: Arc<dyn Store>,
+    engine: Arc<Engine>,
+    clock: Arc<dyn Clock>,
+    announcer: Arc<dyn Announcer>,
+    delayed_until: AtomicI64,
+}
+
+impl Due {
+    /// Pollers that come later ask for themselves, so tasks that became available before now need no wake-up.
+    pub fn new(
+        store: Arc<dyn Store>,
+        engine: Arc<Engine>,
+        clock: Arc<dyn Clock>,
+        announcer: Arc<dyn Announcer>,
+    ) -> Self {
+        let delayed_until = AtomicI64::new(clock.now().millis());
+        Self { store, engine, clock, announcer, delayed_until }
+    }
+
+    /// Does everything that is due now, up to a bound. A row that fails is logged and tried again after its lease.
+    pub async fn run_once(&self, now: Timestamp) -> Result<Progress> {
+        let mut progress = Progress { next_due: self.store.next_due().await?, ..Progress::default() };
+        self.wake_delayed(now).await?;
+        if progress.next_due.is_none_or(|at| at > now) {
+            return Ok(progress);
+        }
+        let lease_until = now.plus_millis(LEASE_MS);
+        let tasks = self.store.claim_due_tasks(now, lease_until, ROWS_MAX).await?;
+        let timers = self.store.claim_timers(now, lease_until, ROWS_MAX).await?;
+        let outgoing = self.store.claim_outbox(now, lease_until, ROWS_MAX).await?;
+        (progress.tasks, progress.timers, progress.outgoing) = (tasks.len(), timers.len(), outgoing.len());
+        progress.more = [tasks.len(), timers.len(), outgoing.len()].contains(&(ROWS_MAX as usize));
+
+        for_each("task deadline", tasks, |task| {
+            let engine = Arc::clone(&self.engine);
+            async move {
+                metrics::counter!(names::TASKS_TIMED_OUT, "task_type" => task.task_type.clone()).increment(1);
+                engine.task_due(task).await
+            }
+        })
+        .await;
+        for_each("timer", timers, |timer| {
+            let engine = Arc::clone(&self.engine);
+            async move {
+                metrics::counter!(names::TIMERS_FIRED).increment(1);
+                engine.timer_due(timer).await
+            }
+        })
+        .await;
+        for_each("outgoing item", outgoing, |item| {
+            let (engine, store) = (Arc::clone(&self.engine), Arc::clone(&self.store));
+            let now = self.clock.now();
+            async move { outbox::send(&engine, store.as_ref(), item, now).await }
+        })
+        .await;
+        progress.next_due = self.store.next_due().await?;
+        Ok(progress)
+    }
+
+    /// Tells parked polls of tasks whose wait is over.
+    async fn wake_delayed(&self, now: Timestamp) -> Result<()> {
+        let after = Timestamp::from_millis(self.delayed_until.load(Ordering::Relaxed) - LATE_COMMIT_MS);
+        let hints = self.store.available_since(after, now).await?;
+        self.delayed_until.store(now.millis(), Ordering::Relaxed);
+        if !hints.is_empty() {
+            self.announcer.announce(&hints);
+        }
+        Ok(())
+    }
+}
+
+/// Runs each item in a task of its own, some at once, so that neither an error nor a panic stops the others.
+async fn for_each<T, F>(what: &'static str, items: Vec<T>, work: impl Fn(T) -> F)
+where
+    F: Future<Output = std::result::Result<(), Error>> + Send + 'static,
+{
+    futures::stream::iter(items.into_iter().map(|item| tokio::spawn(work(item))))
+        .for_each_concurrent(CONCURRENT_ROWS_MAX, |done| async move {
+            let trouble = match done.await {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error.to_string(),
+                Err(panicked) => panicked.to_string(),
+            };
+            metrics::counter!(names::LOOP_ERRORS, "loop" => "due").increment(1);
+            tracing::warn!(what, trouble, "left for the next round");
+        })
+        .await;
+}

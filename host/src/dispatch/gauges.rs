@@ -1,0 +1,58 @@
+//! Gauges: what stands in the database and at the desk now.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::desk::Desk;
+use crate::domain::task::TaskStatus;
+use crate::engine::port::Store;
+use crate::metrics as names;
+
+/// The time between two rounds.
+const ROUND: Duration = Duration::from_secs(15);
+
+/// Sets the gauges every 15 seconds until the shutdown.
+pub async fn run(store: &dyn Store, desk: &Desk, shutdown: CancellationToken) {
+    let mut shown = HashSet::new();
+    loop {
+        desk_gauges(desk);
+        if let Err(error) = task_gauges(store, &mut shown).await {
+            tracing::debug!(%error, "task gauges keep their values");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(ROUND) => {}
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn desk_gauges(desk: &Desk) {
+    metrics::gauge!(names::POLLS_PARKED).set(desk.parked() as f64);
+    metrics::gauge!(names::WORKERS_ACTIVE).set(desk.active_workers() as f64);
+}
+
+/// `shown` has every series that was set before: one that has no rows any more is zero, not gone.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+async fn task_gauges(
+    store: &dyn Store,
+    shown: &mut HashSet<(&'static str, String)>,
+) -> crate::engine::port::store::Result<()> {
+    let mut stale = shown.clone();
+    for row in store.task_counts().await? {
+        let name = match row.status {
+            TaskStatus::Pending => names::TASKS_PENDING,
+            TaskStatus::Locked => names::TASKS_LOCKED,
+            TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled => continue,
+        };
+        metrics::gauge!(name, "task_type" => row.task_type.clone()).set(row.count as f64);
+        stale.remove(&(name, row.task_type.clone()));
+        shown.insert((name, row.task_type));
+    }
+    for (name, task_type) in stale {
+        metrics::gauge!(name, "task_type" => task_type).set(0.0);
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! The hands of a host: parked polls, deadlines, timers, the outbox, hints from other hosts, retention.
+//!
+//! Each loop is a tick that does one round, and a few lines that wait for a wake-up, a time or the end.
+
+pub mod alarm;
+mod backoff;
+pub mod desk;
+pub mod due;
+pub mod gauges;
+pub mod hub;
+pub mod listen;
+pub mod outbox;
+pub mod retention;
+
+/// The time between two sweeps of one host: what a lost hint costs at most.
+pub const SWEEP_SECONDS: u64 = 5;

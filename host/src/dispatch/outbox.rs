@@ -1,0 +1,65 @@
+//! What leaves an instance after its commit. At least once: it is sent first and removed then.
+
+use std::sync::Arc;
+
+use crate::domain::Timestamp;
+use crate::domain::effect::Effect;
+use crate::domain::timer::OutboxItem;
+use crate::engine::port::write::OutboxDone;
+use crate::engine::port::{Guard, Store, Write, WriteSet};
+use crate::engine::{Engine, Error, IncomingMessage};
+use crate::metrics as names;
+
+/// The wait after the first failure; doubled from one to the next.
+const RETRY_FIRST_MS: i64 = 1_000;
+/// The longest wait.
+const RETRY_LONGEST_MS: i64 = 3_600_000;
+
+/// Sends one item. If that fails the item is kept, with the reason, for a later try.
+pub async fn send(
+    engine: &Arc<Engine>,
+    store: &dyn Store,
+    item: OutboxItem,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let write = match deliver(engine, &item).await {
+        Ok(()) => {
+            metrics::counter!(names::OUTBOX_SENT, "kind" => item.kind.clone()).increment(1);
+            Write::DeleteOutbox(OutboxDone { tenant: item.tenant.clone(), id: item.id })
+        }
+        // The database is away: the lease on the row is the wait.
+        Err(Error::Store(error)) => return Err(error.into()),
+        Err(error) => {
+            tracing::warn!(tenant = %item.tenant, item = %item.id, kind = item.kind, %error, "not sent yet");
+            Write::UpdateOutbox(failed(item.clone(), &error, now))
+        }
+    };
+    let guard = Guard::Outbox { tenant: item.tenant, id: item.id };
+    // A conflict means that the item is gone: another host was quicker.
+    store.commit(&[WriteSet { guards: vec![guard], writes: vec![write], hints: Vec::new() }]).await?;
+    Ok(())
+}
+
+async fn deliver(engine: &Arc<Engine>, item: &OutboxItem) -> Result<(), Error> {
+    let effect: Effect = serde_json::from_str(&item.payload).map_err(|error| {
+        Error::unprocessable("outbox_unreadable", format!("the item cannot be read: {error}"))
+    })?;
+    match effect {
+        Effect::Publish { name, correlation, payload, headers, .. } => {
+            let message = IncomingMessage { name, correlation, payload, headers };
+            engine.message(&item.tenant, message).await.map(|_| ())
+        }
+        other => Err(Error::unprocessable(
+            "outbox_kind_unknown",
+            format!("this host cannot send `{}`; a newer one may", other.label()),
+        )),
+    }
+}
+
+fn failed(mut item: OutboxItem, error: &Error, now: Timestamp) -> OutboxItem {
+    let doublings = u32::try_from(item.attempts.clamp(0, 20)).unwrap_or(0);
+    item.attempts = item.attempts.saturating_add(1);
+    item.due_at = now.plus_millis((RETRY_FIRST_MS << doublings).min(RETRY_LONGEST_MS));
+    item.last_error = Some(error.to_string());
+    item
+}

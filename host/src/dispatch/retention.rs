@@ -1,0 +1,60 @@
+//! Removes what is older than an operator wants to keep, in chunks.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::backoff;
+use crate::domain::{Clock, Timestamp};
+use crate::engine::{Engine, Error};
+
+/// The time between two rounds.
+const ROUND: Duration = Duration::from_secs(60);
+
+/// How long things are kept after their instance ended; for ever if absent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RetentionOptions {
+    /// Instances with everything of theirs.
+    pub instances_after: Option<Duration>,
+    /// Journals alone.
+    pub journals_after: Option<Duration>,
+}
+
+/// Removes what is old, every minute or so, until the shutdown.
+pub async fn run(engine: &Engine, clock: &dyn Clock, options: RetentionOptions, shutdown: CancellationToken) {
+    if options.instances_after.is_none() && options.journals_after.is_none() {
+        return;
+    }
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(backoff::jittered(ROUND)) => {}
+            () = shutdown.cancelled() => return,
+        }
+        if let Err(error) = run_once(engine, clock.now(), options, &shutdown).await {
+            metrics::counter!(crate::metrics::LOOP_ERRORS, "loop" => "retention").increment(1);
+            tracing::warn!(%error, "retention waits for its next round");
+        }
+    }
+}
+
+/// Removes all that is old now; how many instances and journals it was.
+pub async fn run_once(
+    engine: &Engine,
+    now: Timestamp,
+    options: RetentionOptions,
+    shutdown: &CancellationToken,
+) -> Result<usize, Error> {
+    let before = |kept: Duration| now.plus_millis(-i64::try_from(kept.as_millis()).unwrap_or(i64::MAX));
+    let instances_before = options.instances_after.map(before);
+    let journals_before = options.journals_after.map(before);
+    let mut removed = 0;
+    while !shutdown.is_cancelled() {
+        let chunk = engine.prune(instances_before, journals_before).await?;
+        if chunk == 0 {
+            break;
+        }
+        removed += chunk;
+        metrics::counter!(crate::metrics::RETENTION_REMOVED).increment(chunk as u64);
+    }
+    Ok(removed)
+}

@@ -1,0 +1,92 @@
+//! Names of metrics, in one place; `/metrics` shows them in Prometheus' text format.
+
+use std::sync::OnceLock;
+
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+
+/// Seconds of an HTTP request, by `route`, `method` and `status`.
+pub const HTTP_SECONDS: &str = "stepwell_http_seconds";
+/// Seconds of a poll, waiting included.
+pub const POLL_SECONDS: &str = "stepwell_poll_seconds";
+/// Seconds of a claim of pending tasks: the part of a poll that the database takes.
+pub const CLAIM_SECONDS: &str = "stepwell_claim_seconds";
+/// Seconds of a commit.
+pub const COMMIT_SECONDS: &str = "stepwell_commit_seconds";
+/// Transitions in a commit.
+pub const COMMIT_TRANSITIONS: &str = "stepwell_commit_transitions";
+/// Seconds of a plugin's call, by `plugin` and `verb`.
+pub const PLUGIN_SECONDS: &str = "stepwell_plugin_seconds";
+/// Fuel of a plugin's call, by `plugin` and `verb`.
+pub const PLUGIN_FUEL: &str = "stepwell_plugin_fuel";
+/// Faults of plugins, by `plugin` and `code`.
+pub const PLUGIN_FAULTS: &str = "stepwell_plugin_faults_total";
+/// Tasks that wait for a worker, by `task_type`.
+pub const TASKS_PENDING: &str = "stepwell_tasks_pending";
+/// Tasks that a worker holds, by `task_type`.
+pub const TASKS_LOCKED: &str = "stepwell_tasks_locked";
+/// Tasks that were handed to workers, by `task_type`.
+pub const TASKS_CLAIMED: &str = "stepwell_tasks_claimed_total";
+/// Tasks that workers completed, by `task_type`.
+pub const TASKS_COMPLETED: &str = "stepwell_tasks_completed_total";
+/// Attempts that workers reported as failed, by `task_type`.
+pub const TASKS_FAILED: &str = "stepwell_tasks_failed_total";
+/// Deadlines of tasks that passed (time-out, lock expiry, missed heartbeats), by `task_type`.
+pub const TASKS_TIMED_OUT: &str = "stepwell_tasks_timed_out_total";
+/// Instances that were started, by `workflow`.
+pub const INSTANCES_STARTED: &str = "stepwell_instances_started_total";
+/// Polls that wait on this host.
+pub const POLLS_PARKED: &str = "stepwell_polls_parked";
+/// Workers that polled this host in the last five minutes.
+pub const WORKERS_ACTIVE: &str = "stepwell_workers_active";
+/// Timers that fired.
+pub const TIMERS_FIRED: &str = "stepwell_timers_fired_total";
+/// Outgoing items that left, by `kind`.
+pub const OUTBOX_SENT: &str = "stepwell_outbox_sent_total";
+/// Rounds of a background loop that failed, by `loop`.
+pub const LOOP_ERRORS: &str = "stepwell_loop_errors_total";
+/// Rows that retention removed.
+pub const RETENTION_REMOVED: &str = "stepwell_retention_removed_total";
+
+const SECONDS_BUCKETS: [f64; 15] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+/// Installs the recorder of this process, once, and returns what renders it.
+pub fn install() -> Option<PrometheusHandle> {
+    static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
+    HANDLE
+        .get_or_init(|| {
+            let handle = PrometheusBuilder::new()
+                .set_buckets(&SECONDS_BUCKETS)
+                .and_then(PrometheusBuilder::install_recorder)
+                .map_err(|error| tracing::warn!(%error, "metrics are not recorded"))
+                .ok();
+            describe();
+            handle
+        })
+        .clone()
+}
+
+fn describe() {
+    describe_histogram!(HTTP_SECONDS, Unit::Seconds, "Time of HTTP requests");
+    describe_histogram!(POLL_SECONDS, Unit::Seconds, "Time of polls, waiting included");
+    describe_histogram!(CLAIM_SECONDS, Unit::Seconds, "Time of claims of pending tasks");
+    describe_histogram!(COMMIT_SECONDS, Unit::Seconds, "Time of commits");
+    describe_histogram!(COMMIT_TRANSITIONS, Unit::Count, "Transitions in a commit");
+    describe_histogram!(PLUGIN_SECONDS, Unit::Seconds, "Time of plugin calls");
+    describe_histogram!(PLUGIN_FUEL, Unit::Count, "Fuel of plugin calls");
+    describe_counter!(PLUGIN_FAULTS, Unit::Count, "Plugin calls that ended in a fault");
+    describe_gauge!(TASKS_PENDING, Unit::Count, "Tasks that wait for a worker");
+    describe_gauge!(TASKS_LOCKED, Unit::Count, "Tasks that a worker holds");
+    describe_counter!(TASKS_CLAIMED, Unit::Count, "Tasks that were handed to workers");
+    describe_counter!(TASKS_COMPLETED, Unit::Count, "Tasks that workers completed");
+    describe_counter!(TASKS_FAILED, Unit::Count, "Attempts that workers reported as failed");
+    describe_counter!(TASKS_TIMED_OUT, Unit::Count, "Deadlines of tasks that passed");
+    describe_counter!(INSTANCES_STARTED, Unit::Count, "Instances that were started");
+    describe_gauge!(POLLS_PARKED, Unit::Count, "Polls that wait on this host");
+    describe_gauge!(WORKERS_ACTIVE, Unit::Count, "Workers that polled in the last five minutes");
+    describe_counter!(TIMERS_FIRED, Unit::Count, "Timers that fired");
+    describe_counter!(OUTBOX_SENT, Unit::Count, "Outgoing items that left");
+    describe_counter!(LOOP_ERRORS, Unit::Count, "Rounds of background loops that failed");
+    describe_counter!(RETENTION_REMOVED, Unit::Count, "Instances and journals that retention removed");
+}

@@ -1,0 +1,135 @@
+//! One running host: what it is made of, its loops, and its orderly end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::dispatch::alarm::{self, Alarm};
+use crate::dispatch::desk::Desk;
+use crate::dispatch::due::Due;
+use crate::dispatch::hub::Hub;
+use crate::dispatch::retention::{self, RetentionOptions};
+use crate::dispatch::{gauges, listen};
+use crate::domain::Clock;
+use crate::domain::limits::Limits;
+use crate::engine::port::{Announcer, PluginCatalog, Plugins, Store};
+use crate::engine::{Engine, Parts};
+
+/// What a host is made from.
+pub struct NodeParts {
+    /// The database.
+    pub store: Arc<dyn Store>,
+    /// The plugins, as the engine calls them.
+    pub plugins: Arc<dyn Plugins>,
+    /// The plugins, as lists show them.
+    pub catalog: Arc<dyn PluginCatalog>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Every limit.
+    pub limits: Limits,
+    /// What is removed when.
+    pub retention: RetentionOptions,
+    /// What this host is called.
+    pub node_id: String,
+    /// No token is needed: only on loopback, and only if there are none.
+    pub open: bool,
+}
+
+/// A running host.
+pub struct Node {
+    /// Decides.
+    pub engine: Arc<Engine>,
+    /// The database.
+    pub store: Arc<dyn Store>,
+    /// The plugins, as lists show them.
+    pub catalog: Arc<dyn PluginCatalog>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Takes hints.
+    pub hub: Arc<Hub>,
+    /// Parked polls.
+    pub desk: Arc<Desk>,
+    /// Every limit.
+    pub limits: Limits,
+    /// What this host is called.
+    pub node_id: String,
+    /// No token is needed.
+    pub open: bool,
+    /// Cancelled when the host begins to stop: streams end, polls are answered.
+    pub stopping: CancellationToken,
+    alarm: Arc<Alarm>,
+    retention: RetentionOptions,
+    draining: AtomicBool,
+}
+
+impl Node {
+    /// Puts a host together; nothing runs yet.
+    pub fn new(parts: NodeParts) -> Arc<Self> {
+        let alarm = Arc::new(Alarm::default());
+        let hub = Hub::new(Arc::clone(&alarm), parts.limits.parked_polls_max);
+        let announcer: Arc<dyn Announcer> = Arc::clone(&hub) as _;
+        let engine = Engine::new(Parts {
+            store: Arc::clone(&parts.store),
+            plugins: parts.plugins,
+            clock: Arc::clone(&parts.clock),
+            announcer,
+            limits: parts.limits.clone(),
+        });
+        let desk = Desk::new(
+            Arc::clone(&parts.store),
+            Arc::clone(&engine),
+            Arc::clone(&parts.clock),
+            Arc::clone(&alarm),
+            parts.limits.clone(),
+        );
+        hub.attach(&desk);
+        Arc::new(Self {
+            engine,
+            store: parts.store,
+            catalog: parts.catalog,
+            clock: parts.clock,
+            hub,
+            desk,
+            limits: parts.limits,
+            node_id: parts.node_id,
+            open: parts.open,
+            stopping: CancellationToken::new(),
+            alarm,
+            retention: parts.retention,
+            draining: AtomicBool::new(false),
+        })
+    }
+
+    /// Runs every loop of the host until the shutdown.
+    pub fn run_loops(self: &Arc<Self>, shutdown: CancellationToken) -> JoinHandle<()> {
+        let node = Arc::clone(self);
+        let announcer: Arc<dyn Announcer> = Arc::clone(&self.hub) as _;
+        let due =
+            Due::new(Arc::clone(&self.store), Arc::clone(&self.engine), Arc::clone(&self.clock), announcer);
+        tokio::spawn(async move {
+            let clock = node.clock.as_ref();
+            tokio::join!(
+                alarm::run(&node.alarm, &due, clock, shutdown.clone()),
+                listen::run(node.store.as_ref(), node.hub.as_ref(), shutdown.clone()),
+                node.desk.run_sweeps(shutdown.clone()),
+                retention::run(&node.engine, clock, node.retention, shutdown.clone()),
+                gauges::run(node.store.as_ref(), &node.desk, shutdown.clone()),
+            );
+        })
+    }
+
+    /// Whether the host is stopping and takes no new work.
+    pub fn draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Answers parked polls, ends streams, and waits until everything that was accepted is committed.
+    pub async fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+        self.stopping.cancel();
+        self.desk.drain().await;
+        self.engine.drain().await;
+    }
+}
