@@ -55,7 +55,11 @@ pub(crate) fn compile(toolchain: &Toolchain, crate_dir: &Path, target_dir: &Path
         .envs(toolchain.variables.iter().map(|(name, value)| (name, value)));
     let output = command.output().with_context(|| format!("cannot run {}", toolchain.cargo.display()))?;
     if !output.status.success() {
-        bail!("{} does not compile for {TARGET}:\n{}", crate_dir.display(), String::from_utf8_lossy(&output.stderr));
+        bail!(
+            "{} does not compile for {TARGET}:\n{}",
+            crate_dir.display(),
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     let module = target_dir.join(TARGET).join("release").join(module_file(&manifest)?);
     std::fs::read(&module)
@@ -90,7 +94,8 @@ fn flags(crate_dir: &Path) -> String {
 
 /// A cdylib's file is named after its package, with underscores.
 fn module_file(manifest: &Path) -> Result<String> {
-    let text = std::fs::read_to_string(manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
+    let text =
+        std::fs::read_to_string(manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
     let name = text
         .lines()
         .skip_while(|line| line.trim() != "[package]")

@@ -29,7 +29,7 @@ pub fn build(crate_dir: &Path, out_dir: &Path) -> Result<PathBuf> {
 }
 
 /// Builds every folder in `dir` that has a `Cargo.toml`, but those named in `except`; sorted by name.
-/// Writes `out_dir/FILE`, a Rust source with one `pub static NAME: &[(&str, &[u8])]` of names and components.
+/// Writes `out_dir/FILE`, a Rust source with one `static NAME: &[(&str, &[u8])]` of names and components.
 pub fn build_all(dir: &Path, except: &[&str], out_dir: &Path, file: &str, static_name: &str) -> Result<()> {
     let mut crates: Vec<PathBuf> = std::fs::read_dir(dir)
         .with_context(|| format!("cannot list {}", dir.display()))?
@@ -37,7 +37,9 @@ pub fn build_all(dir: &Path, except: &[&str], out_dir: &Path, file: &str, static
         .filter(|path| path.join("Cargo.toml").is_file())
         .collect();
     crates.sort();
-    let mut source = format!("/// Components by the name of their folder.\npub static {static_name}: &[(&str, &[u8])] = &[\n");
+    let mut source = format!(
+        "/// Components by the name of their folder.\nstatic {static_name}: &[(&str, &[u8])] = &[\n"
+    );
     for crate_dir in crates {
         let name = folder_name(&crate_dir)?;
         if except.contains(&name.as_str()) {
@@ -59,7 +61,10 @@ fn folder_name(crate_dir: &Path) -> Result<String> {
 /// `target/guests`, from a build script's `target/PROFILE/build/CRATE/out`; else a folder in `out_dir`.
 fn target_dir(out_dir: &Path) -> PathBuf {
     let is_out = out_dir.file_name().is_some_and(|name| name == "out");
-    let build = out_dir.ancestors().nth(2).filter(|build| is_out && build.file_name().is_some_and(|name| name == "build"));
+    let build = out_dir
+        .ancestors()
+        .nth(2)
+        .filter(|build| is_out && build.file_name().is_some_and(|name| name == "build"));
     match build.and_then(|build| build.ancestors().nth(2)) {
         Some(target) => target.join("guests"),
         None => out_dir.join("guests"),
@@ -72,7 +77,10 @@ mod tests {
 
     #[test]
     fn guests_are_built_beside_the_build_that_asks() {
-        assert_eq!(target_dir(Path::new("/w/target/release/build/stepwell-1a/out")), Path::new("/w/target/guests"));
+        assert_eq!(
+            target_dir(Path::new("/w/target/release/build/stepwell-1a/out")),
+            Path::new("/w/target/guests")
+        );
         assert_eq!(target_dir(Path::new("/elsewhere")), Path::new("/elsewhere/guests"));
     }
 }

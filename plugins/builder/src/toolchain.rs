@@ -115,5 +115,10 @@ fn host_triple(rustc: &OsString) -> String {
 
 fn last_line(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a word").trim().to_owned()
+    text.lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("it failed without a word")
+        .trim()
+        .to_owned()
 }

@@ -112,9 +112,10 @@ impl Config {
             timeout_ms: self.timeout.map(|timeout| timeout.0),
             lock_ms: self.lock_duration.0,
             retry: retry(self.retries, self.retry_backoff),
-            heartbeat: self
-                .heartbeat
-                .map(|heartbeat| HeartbeatPolicy { interval_ms: heartbeat.interval.0, max_missed: heartbeat.max_missed }),
+            heartbeat: self.heartbeat.map(|heartbeat| HeartbeatPolicy {
+                interval_ms: heartbeat.interval.0,
+                max_missed: heartbeat.max_missed,
+            }),
             max_lock_expiries: self.max_lock_expiries,
             extra: "{}".into(),
         })
@@ -123,7 +124,9 @@ impl Config {
 
 fn retry(max_attempts: u32, backoff: Option<Backoff>) -> RetryPolicy {
     match backoff {
-        None => RetryPolicy { max_attempts, initial_ms: 0, factor_percent: 100, max_ms: 0, jitter_percent: 0 },
+        None => {
+            RetryPolicy { max_attempts, initial_ms: 0, factor_percent: 100, max_ms: 0, jitter_percent: 0 }
+        }
         Some(backoff) => RetryPolicy {
             max_attempts,
             initial_ms: backoff.initial.0,

@@ -39,10 +39,17 @@ impl Step for ExternalTask {
             }
             Event::TaskFailed(failed) => Ok(Next::failed(
                 state,
-                Failure { code: failed.code, message: failed.message, retryable: false, details: failed.details },
+                Failure {
+                    code: failed.code,
+                    message: failed.message,
+                    retryable: false,
+                    details: failed.details,
+                },
             )),
             Event::CancelRequested(_) => Ok(Next::waiting(state)),
-            other => Err(PluginError::UnsupportedEvent(format!("an external task does not expect {other:?}"))),
+            other => {
+                Err(PluginError::UnsupportedEvent(format!("an external task does not expect {other:?}")))
+            }
         }
     }
 }

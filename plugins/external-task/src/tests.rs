@@ -1,7 +1,9 @@
 //! The plugin's logic, natively.
 
 use serde_json::{Value, json};
-use stepwell_sdk::{Context, Effect, Event, Next, Outcome, PluginError, Step, TaskFailure, TaskResult, TaskSpec};
+use stepwell_sdk::{
+    Context, Effect, Event, Next, Outcome, PluginError, Step, TaskFailure, TaskResult, TaskSpec,
+};
 
 use crate::ExternalTask;
 
@@ -69,9 +71,17 @@ fn defaults_are_those_of_the_document() {
 #[test]
 fn a_declared_backoff_has_defaults_of_its_own() {
     let retry = task(json!({ "taskType": "t", "retryBackoff": {} })).retry;
-    assert_eq!((retry.initial_ms, retry.factor_percent, retry.max_ms, retry.jitter_percent), (1_000, 200, 300_000, 10));
-    let retry = task(json!({ "taskType": "t", "retryBackoff": { "initial": "10m", "factor": 1.5, "jitter": 0 } })).retry;
-    assert_eq!((retry.initial_ms, retry.factor_percent, retry.max_ms, retry.jitter_percent), (600_000, 150, 600_000, 0));
+    assert_eq!(
+        (retry.initial_ms, retry.factor_percent, retry.max_ms, retry.jitter_percent),
+        (1_000, 200, 300_000, 10)
+    );
+    let retry =
+        task(json!({ "taskType": "t", "retryBackoff": { "initial": "10m", "factor": 1.5, "jitter": 0 } }))
+            .retry;
+    assert_eq!(
+        (retry.initial_ms, retry.factor_percent, retry.max_ms, retry.jitter_percent),
+        (600_000, 150, 600_000, 0)
+    );
 }
 
 #[test]

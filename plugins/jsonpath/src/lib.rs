@@ -53,7 +53,9 @@ impl Mapper for JsonPathMapper {
 }
 
 fn refuse(name: &str, path: &Value, reason: &str) -> PluginError {
-    PluginError::InvalidConfig(format!("the mapping of \"{name}\" has the path {path}, which cannot be used: {reason}"))
+    PluginError::InvalidConfig(format!(
+        "the mapping of \"{name}\" has the path {path}, which cannot be used: {reason}"
+    ))
 }
 
 #[cfg(test)]
@@ -78,7 +80,8 @@ mod tests {
     #[test]
     fn one_match_is_a_value_several_are_an_array_none_is_null() {
         let input = json!({ "result": { "ticketId": "OPS-1", "tags": [{ "n": 1 }, { "n": 2 }] } });
-        let config = json!({ "id": "$.result.ticketId", "all": "$.result.tags[*].n", "none": "$.nope", "whole": "$" });
+        let config =
+            json!({ "id": "$.result.ticketId", "all": "$.result.tags[*].n", "none": "$.nope", "whole": "$" });
         let output = transform(config, input.clone()).expect("mapped");
         assert_eq!(output, json!({ "id": "OPS-1", "all": [1, 2], "none": null, "whole": input }));
     }
@@ -87,7 +90,10 @@ mod tests {
     fn a_dotted_path_walks_members_and_items() {
         let input = json!({ "a": { "b": [{ "c": 7 }] }, "x.y": 1 });
         let config = json!({ "c": "a.b.0.c", "gone": "a.b.1.c", "deeper": "a.b.0.c.d" });
-        assert_eq!(transform(config, input).expect("mapped"), json!({ "c": 7, "gone": null, "deeper": null }));
+        assert_eq!(
+            transform(config, input).expect("mapped"),
+            json!({ "c": 7, "gone": null, "deeper": null })
+        );
     }
 
     #[test]

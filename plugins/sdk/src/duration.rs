@@ -9,8 +9,7 @@ use serde::{Deserialize, Deserializer};
 pub const DURATION_MS_MAX: u64 = 100 * 366 * 86_400_000;
 
 /// The pattern of [`parse_ms`] for a JSON Schema; a number of seconds is allowed beside it.
-pub const DURATION_PATTERN: &str =
-    r"^\s*(?:\d+(?:\.\d+)?|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+|P(?=[\dT])(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?)\s*$";
+pub const DURATION_PATTERN: &str = r"^\s*(?:\d+(?:\.\d+)?|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+|P(?=[\dT])(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?)\s*$";
 
 /// A duration in a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,11 +26,18 @@ pub fn parse_ms(text: &str) -> Result<u64, String> {
     let trimmed = text.trim();
     let parsed = match trimmed.strip_prefix('P') {
         Some(rest) => iso_8601(rest),
-        None if trimmed.ends_with(|last: char| last.is_ascii_digit()) => number(trimmed).map(|seconds| seconds * 1_000.0),
-        None => pairs(trimmed, &[("ms", 1.0), ("s", 1e3), ("m", 6e4), ("h", 3.6e6), ("d", 8.64e7), ("w", 6.048e8)]),
+        None if trimmed.ends_with(|last: char| last.is_ascii_digit()) => {
+            number(trimmed).map(|seconds| seconds * 1_000.0)
+        }
+        None => pairs(
+            trimmed,
+            &[("ms", 1.0), ("s", 1e3), ("m", 6e4), ("h", 3.6e6), ("d", 8.64e7), ("w", 6.048e8)],
+        ),
     };
     let millis = parsed.ok_or_else(|| {
-        format!("\"{trimmed}\" is not a duration: write seconds, such as 600, or \"600s\", \"1h30m\", \"PT10M\"")
+        format!(
+            "\"{trimmed}\" is not a duration: write seconds, such as 600, or \"600s\", \"1h30m\", \"PT10M\""
+        )
     })?;
     bounded(millis)
 }
@@ -75,7 +81,8 @@ fn pairs(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 }
 
 fn number(text: &str) -> Option<f64> {
-    let plain = text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let plain = text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_digit() || c == '.');
     if plain { text.parse().ok() } else { None }
 }
 
@@ -135,7 +142,10 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_a_sentence() {
-        for text in ["", " ", "s", "10x", "-5", "-5s", "1h30", "P", "PT", "PTM", "1..5s", "1e9", "NaN", "ten", "5 m", "ř"] {
+        for text in [
+            "", " ", "s", "10x", "-5", "-5s", "1h30", "P", "PT", "PTM", "1..5s", "1e9", "NaN", "ten", "5 m",
+            "ř",
+        ] {
             let sentence = parse_ms(text).expect_err(text);
             assert!(sentence.contains("duration"), "{text}: {sentence}");
         }
@@ -150,7 +160,9 @@ mod tests {
 
     #[test]
     fn numbers_are_seconds() {
-        let read = |text: &str| serde_json::from_str::<Millis>(text).map(|millis| millis.0).map_err(|e| e.to_string());
+        let read = |text: &str| {
+            serde_json::from_str::<Millis>(text).map(|millis| millis.0).map_err(|e| e.to_string())
+        };
         assert_eq!(read("600"), Ok(600_000));
         assert_eq!(read("0.25"), Ok(250));
         assert_eq!(read("\"2m\""), Ok(120_000));

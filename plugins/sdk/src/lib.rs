@@ -12,8 +12,9 @@ pub mod mapper;
 pub mod step;
 
 pub use bindings::step::stepwell::plugin::types::{
-    Context, CustomItem, Effect, Event, Failure, HeartbeatPolicy, HttpRequest, HttpResult, Message, Notification,
-    Outcome, PluginError, RetryPolicy, Subscription, TaskFailure, TaskResult, TaskSpec, TimerSpec, Transition,
+    Context, CustomItem, Effect, Event, Failure, HeartbeatPolicy, HttpRequest, HttpResult, Message,
+    Notification, Outcome, PluginError, RetryPolicy, Subscription, TaskFailure, TaskResult, TaskSpec,
+    TimerSpec, Transition,
 };
 pub use mapper::{MapContext, Mapper};
 pub use serde_json;
@@ -26,7 +27,7 @@ macro_rules! export_step {
         #[cfg(target_arch = "wasm32")]
         const _: () = {
             type Exported = $crate::step::Adapter<$step>;
-            $crate::bindings::step::export!(Exported with_types_in $crate::bindings::step);
+    $crate::bindings::step::export!(Exported with_types_in $crate::bindings::step);
         };
     };
 }
@@ -38,7 +39,7 @@ macro_rules! export_mapper {
         #[cfg(target_arch = "wasm32")]
         const _: () = {
             type Exported = $crate::mapper::Adapter<$mapper>;
-            $crate::bindings::mapper::export!(Exported with_types_in $crate::bindings::mapper);
+    $crate::bindings::mapper::export!(Exported with_types_in $crate::bindings::mapper);
         };
     };
 }

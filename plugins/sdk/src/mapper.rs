@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::PluginError;
-pub use crate::bindings::mapper::exports::stepwell::plugin::mapper::MapContext;
 use crate::bindings::mapper::exports::stepwell::plugin::mapper::Guest;
+pub use crate::bindings::mapper::exports::stepwell::plugin::mapper::MapContext;
 use crate::step::parse;
 
 /// An output mapper.

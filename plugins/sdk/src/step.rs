@@ -23,7 +23,8 @@ pub trait Step {
     const STATE_VERSION: u32 = 1;
 
     /// The step begins. `input` has the outputs of the steps before it, by step id.
-    fn start(context: &Context, config: Self::Config, input: Value) -> Result<Next<Self::State>, PluginError>;
+    fn start(context: &Context, config: Self::Config, input: Value)
+    -> Result<Next<Self::State>, PluginError>;
 
     /// Something happened to the step.
     fn on_event(
