@@ -150,9 +150,9 @@ async fn is_open(store: &dyn Store, address: SocketAddr, settings: &Settings) ->
 
 async fn listen(address: &str) -> Result<TcpListener, Error> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::InvalidInput => {
-            Error::Config(format!("listen: '{address}' is not an address with a port, such as 127.0.0.1:8080"))
-        }
+        std::io::ErrorKind::InvalidInput => Error::Config(format!(
+            "listen: '{address}' is not an address with a port, such as 127.0.0.1:8080"
+        )),
         _ => unreachable_address(address, &error),
     })
 }

@@ -103,7 +103,11 @@ impl Plugins {
     async fn fetch(&self) -> Result<(), StoreError> {
         let stored = self.store.plugins().await?;
         for (digest, error) in self.host.sync(stored).await {
-            tracing::warn!(digest = digest.short(), code = error.code, "a stored plugin cannot be served: {error}");
+            tracing::warn!(
+                digest = digest.short(),
+                code = error.code,
+                "a stored plugin cannot be served: {error}"
+            );
         }
         for digest in &self.from_folder {
             self.host.serve(digest);

@@ -167,10 +167,8 @@ async fn show(id: &str, client: &Client, output: &Output) -> Result<(), Error> {
     ]);
     output.line("\nsteps");
     let steps = instance.get("steps").cloned().unwrap_or_default();
-    output.list(
-        &steps,
-        &[("STEP", "/id"), ("TYPE", "/type"), ("STATUS", "/status"), ("ATTEMPT", "/attempt")],
-    );
+    output
+        .list(&steps, &[("STEP", "/id"), ("TYPE", "/type"), ("STATUS", "/status"), ("ATTEMPT", "/attempt")]);
     output.line("\ntimeline");
     for entry in rows(&timeline) {
         output.line(watch::timeline_line(entry));

@@ -88,12 +88,20 @@ fn print_check(file: &Path, result: &Result<Report, LoadError>, output: &Output)
         }
         Ok(report) => {
             let types = report.info.descriptor.types.join(", ");
-            output.line(format!("pass  {file}: {types} ({} bytes, {})", report.info.size_bytes, report.info.digest));
+            output.line(format!(
+                "pass  {file}: {types} ({} bytes, {})",
+                report.info.size_bytes, report.info.digest
+            ));
             for (name, usage) in &report.examples {
-                output.line(format!("pass  example \"{name}\": fuel {}, memory {} bytes", usage.fuel, usage.memory_bytes));
+                output.line(format!(
+                    "pass  example \"{name}\": fuel {}, memory {} bytes",
+                    usage.fuel, usage.memory_bytes
+                ));
             }
             if report.examples.is_empty() {
-                output.line("      it has no examples: add some to `describe`, they are run whenever it is loaded");
+                output.line(
+                    "      it has no examples: add some to `describe`, they are run whenever it is loaded",
+                );
             }
         }
     }

@@ -112,8 +112,7 @@ fn print_new(answer: &Value, output: &Output) {
         ("expires", cell(answer, "/expiresAt")),
         ("token", secret),
     ]);
-    output
-        .line("The token is shown this once. Send it as 'Authorization: Bearer …', or set STEPWELL_TOKEN.");
+    output.line("The token is shown this once. Send it as 'Authorization: Bearer …', or set STEPWELL_TOKEN.");
 }
 
 fn end(expires: &str) -> Result<Timestamp, Error> {

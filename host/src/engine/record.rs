@@ -1,6 +1,5 @@
 //! The journal: what was asked, what was answered, and what became of the instance.
 
-use serde_json::{Value, json};
 use super::decide::NO_USAGE;
 use super::draft::Draft;
 use super::port::Write;
@@ -13,6 +12,7 @@ use crate::domain::plugin::{Fault, MapCall, StepCall, StepVerb, Usage};
 use crate::domain::task::Task;
 use crate::domain::transition::{Failure, Outcome, Transition};
 use crate::domain::{Digest, Timestamp};
+use serde_json::{Value, json};
 
 /// A plugin answered.
 pub(super) fn transition(

@@ -30,7 +30,8 @@ async fn a_wrong_document_is_refused_with_its_line() {
     std::fs::write(&file, "steps:\n  - id: a\n    type: NO_SUCH_TYPE\n").unwrap();
     let refused = host.cli(&["workflow", "deploy", file.to_str().unwrap(), "--key", "wrong"]).await.exits(1);
     assert!(refused.stderr.contains("NO_SUCH_TYPE") && refused.stderr.contains("line 3"), "{refused:?}");
-    let json = host.cli(&["workflow", "deploy", file.to_str().unwrap(), "--key", "wrong", "--json"]).await.exits(1);
+    let json =
+        host.cli(&["workflow", "deploy", file.to_str().unwrap(), "--key", "wrong", "--json"]).await.exits(1);
     let problem: serde_json::Value = serde_json::from_str(json.stderr.lines().last().unwrap()).unwrap();
     assert_eq!(problem["error"]["exit"], 1);
     assert!(problem["error"]["code"].is_string(), "{problem}");
@@ -43,7 +44,8 @@ async fn an_instance_goes_from_start_to_end_by_hand() {
     let data = folder();
     let host = Host::on_sqlite(&data, &[]).await;
     let id = start_jira(&host).await;
-    let polled = host.cli_json(&["task", "poll", "--type", TASK_TYPE, "--worker", "me", "--wait", "60"]).await;
+    let polled =
+        host.cli_json(&["task", "poll", "--type", TASK_TYPE, "--worker", "me", "--wait", "60"]).await;
     let task = polled[0]["id"].as_str().unwrap();
     let token = polled[0]["lockToken"].as_str().unwrap();
     assert_eq!(polled[0]["input"]["projectKey"], "PROJ");
@@ -57,7 +59,10 @@ async fn an_instance_goes_from_start_to_end_by_hand() {
     let watched = host.cli(&["instance", "watch", &id]).await.exits(0);
     assert!(watched.stdout.contains("completed") && watched.stdout.contains("P-1"), "{watched:?}");
     let shown = host.cli(&["instance", "show", &id]).await.exits(0);
-    assert!(shown.stdout.contains("create-jira-ticket-via-n8n") && shown.stdout.contains("timeline"), "{shown:?}");
+    assert!(
+        shown.stdout.contains("create-jira-ticket-via-n8n") && shown.stdout.contains("timeline"),
+        "{shown:?}"
+    );
     let json = host.cli_json(&["instance", "show", &id]).await;
     assert_eq!(json["context"]["jiraTicketId"], "P-1");
     host.stop().await;

@@ -53,7 +53,8 @@ async fn a_host_answers_503_while_the_database_is_away_and_recovers_by_itself() 
 
     let after = eventually("a new instance", || async {
         let context = format!("@{}", source("examples/jira/context.json"));
-        let start = ["instance", "start", "jira", "--context", &context, "--idempotency-key", "after", "--json"];
+        let start =
+            ["instance", "start", "jira", "--context", &context, "--idempotency-key", "after", "--json"];
         let ran = host.cli(&start).await;
         (ran.code == 0).then(|| ran.json()["id"].as_str().expect("it has an id").to_owned())
     })

@@ -31,7 +31,8 @@ async fn a_component_dropped_into_the_folder_is_served_without_a_restart() {
     .await;
 
     let workflow = data.path().join("greet.yaml");
-    std::fs::write(&workflow, "steps:\n  - id: greet\n    type: GREETING\n    config:\n      name: Ada\n").unwrap();
+    std::fs::write(&workflow, "steps:\n  - id: greet\n    type: GREETING\n    config:\n      name: Ada\n")
+        .unwrap();
     host.cli(&["workflow", "deploy", workflow.to_str().unwrap(), "--key", "greet"]).await.exits(0);
     let started = host.cli_json(&["instance", "start", "greet"]).await;
     instance_in(&host.url, started["id"].as_str().unwrap(), "completed").await;

@@ -41,7 +41,8 @@ fn the_quick_start_is_two_commands() {
     let readme = std::fs::read_to_string(source_root().join("README.md")).unwrap();
     let start = readme.split("## Quick start").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
     let block = start.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let commands: Vec<&str> = block.lines().map(|line| line.split('#').next().unwrap_or_default().trim()).collect();
+    let commands: Vec<&str> =
+        block.lines().map(|line| line.split('#').next().unwrap_or_default().trim()).collect();
     assert_eq!(commands, ["make run", "make test"]);
 }
 

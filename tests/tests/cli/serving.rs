@@ -12,7 +12,8 @@ async fn serve_says_where_it_listens_and_what_to_try() {
     let mut command = stepwell(&["serve", "--listen", "127.0.0.1:0", "--data"]);
     command.arg(data.path());
     let mut child = command.spawn().unwrap();
-    let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut lines =
+        tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(child.stdout.take().unwrap()));
     let mut text = String::new();
     while !text.contains("/metrics") {
         let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap();
@@ -34,7 +35,8 @@ async fn both_signals_drain_a_host_with_a_parked_poll() {
         let host = Host::on_sqlite(&data, &[]).await;
         let parked = {
             let path = host.at(&format!("/api/n8n/external-tasks/poll?taskType={TASK_TYPE}&waitSeconds=250"));
-            let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(240)).build().unwrap();
+            let http =
+                reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(240)).build().unwrap();
             tokio::spawn(async move { http.get(path).send().await })
         };
         eventually("the poll to be parked", || async {

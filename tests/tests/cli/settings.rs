@@ -41,7 +41,8 @@ async fn flags_win_over_variables_and_variables_over_the_file() {
     assert_eq!(file["keep_instances"], "7776000s");
     assert_eq!(file["keep_journals"], "2592000s");
 
-    let variables = [("STEPWELL_LISTEN", "127.0.0.1:2222"), ("STEPWELL_LOG", "warn"), ("INSTANCE_ID", "seven")];
+    let variables =
+        [("STEPWELL_LISTEN", "127.0.0.1:2222"), ("STEPWELL_LOG", "warn"), ("INSTANCE_ID", "seven")];
     let variable = show(FILE, &variables, &[]).await.exits(0).json();
     assert_eq!(variable["listen"], "127.0.0.1:2222");
     assert_eq!(variable["log"], "warn");

@@ -32,7 +32,8 @@ pub async fn start_again(host: &Host) -> String {
 /// Takes one task, by HTTP.
 pub async fn poll(url: &str) -> Value {
     eventually("a task", || async {
-        let path = format!("{url}/api/n8n/external-tasks/poll?taskType={TASK_TYPE}&workerId=w1&waitSeconds=5");
+        let path =
+            format!("{url}/api/n8n/external-tasks/poll?taskType={TASK_TYPE}&workerId=w1&waitSeconds=5");
         let answer = http().get(path).send().await.ok()?;
         if answer.status() != 200 {
             return None;
@@ -47,7 +48,8 @@ pub async fn poll(url: &str) -> Value {
 pub async fn complete(url: &str, task: &str) {
     eventually("the completion", || async {
         let path = format!("{url}/api/n8n/external-tasks/{task}/complete");
-        let body = json!({ "result": { "ticketId": "PROJ-7", "url": "https://jira.example.com/browse/PROJ-7" } });
+        let body =
+            json!({ "result": { "ticketId": "PROJ-7", "url": "https://jira.example.com/browse/PROJ-7" } });
         let answer = http().post(path).json(&body).send().await.ok()?;
         (answer.status() == 200).then_some(())
     })

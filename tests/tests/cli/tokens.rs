@@ -23,11 +23,14 @@ async fn elsewhere_a_host_wants_a_token_and_says_how_to_make_one() {
     assert!(ran.stderr.contains("stepwell token create --role admin"), "{ran:?}");
 
     let database = format!("sqlite:{path}/stepwell.db");
-    let made = run(&["token", "create", "--role", "admin", "--name", "first", "--database", &database, "--json"]).await;
+    let made =
+        run(&["token", "create", "--role", "admin", "--name", "first", "--database", &database, "--json"])
+            .await;
     let secret = made.exits(0).json()["token"].as_str().unwrap().to_owned();
     assert!(secret.starts_with("stw_"), "{secret}");
 
-    let mut command = stepwell_tests::command::stepwell(&["serve", "--json", "--listen", "0.0.0.0:0", "--data", path]);
+    let mut command =
+        stepwell_tests::command::stepwell(&["serve", "--json", "--listen", "0.0.0.0:0", "--data", path]);
     command.env("STEPWELL_LOG", "debug");
     let host = Host::from_command(command).await;
     assert_eq!(host.greeting["open"], false);
@@ -52,7 +55,18 @@ async fn tokens_are_made_listed_and_revoked() {
     assert!(refused.stderr.contains("error ("), "{refused:?}");
 
     let worker = host
-        .cli_json(&["token", "create", "--role", "worker", "--name", "n8n", "--expires", "90d", "--token", &admin])
+        .cli_json(&[
+            "token",
+            "create",
+            "--role",
+            "worker",
+            "--name",
+            "n8n",
+            "--expires",
+            "90d",
+            "--token",
+            &admin,
+        ])
         .await;
     let secret = worker["token"].as_str().unwrap();
     let id = worker["id"].as_str().unwrap();
@@ -77,7 +91,9 @@ async fn an_admin_makes_tokens_for_other_tenants() {
     let admin = run(&create).await.exits(0).json()["token"].as_str().unwrap().to_owned();
     let host = Host::on_sqlite(&data, &[]).await;
     let made = host
-        .cli_json(&["token", "create", "--role", "operator", "--name", "ops", "--tenant", "acme", "--token", &admin])
+        .cli_json(&[
+            "token", "create", "--role", "operator", "--name", "ops", "--tenant", "acme", "--token", &admin,
+        ])
         .await;
     assert_eq!(made["tenant"], "acme");
     let secret = made["token"].as_str().unwrap();

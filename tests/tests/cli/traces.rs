@@ -32,7 +32,9 @@ async fn spans_arrive_with_their_parents_and_go_on_with_the_task() {
     let answer = http()
         .post(host.at("/api/v1/workflows/jira/instances"))
         .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
-        .json(&serde_json::json!({ "context": { "projectKey": "A", "ticketTitle": "b", "description": "c" } }))
+        .json(
+            &serde_json::json!({ "context": { "projectKey": "A", "ticketTitle": "b", "description": "c" } }),
+        )
         .send()
         .await
         .unwrap();
@@ -46,7 +48,8 @@ async fn spans_arrive_with_their_parents_and_go_on_with_the_task() {
 
     // The request is a child of the caller's span, and what it set off is below the request.
     eventually("the spans of the start", || async {
-        let spans: Vec<Span> = spans.lock().unwrap().iter().filter(|span| span.trace == TRACE).cloned().collect();
+        let spans: Vec<Span> =
+            spans.lock().unwrap().iter().filter(|span| span.trace == TRACE).cloned().collect();
         let request = spans.iter().find(|span| span.parent == CALLER)?;
         spans.iter().any(|span| span.parent == request.id).then_some(())
     })
@@ -112,8 +115,10 @@ async fn take_request(mut stream: TcpStream) -> Option<Vec<u8>> {
     };
     let head = String::from_utf8_lossy(&bytes[..head_end]).to_lowercase();
     assert!(head.starts_with("post /v1/traces "), "{head}");
-    let length: usize =
-        head.lines().find_map(|line| line.strip_prefix("content-length:")).and_then(|n| n.trim().parse().ok())?;
+    let length: usize = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length:"))
+        .and_then(|n| n.trim().parse().ok())?;
     while bytes.len() < head_end + length {
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
             return None;
