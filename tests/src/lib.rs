@@ -1,1 +1,3 @@
-//! Stub.
+//! What the tests share.
+
+pub mod guests;

@@ -37,9 +37,8 @@ pub fn build_all(dir: &Path, except: &[&str], out_dir: &Path, file: &str, static
         .filter(|path| path.join("Cargo.toml").is_file())
         .collect();
     crates.sort();
-    let mut source = format!(
-        "/// Components by the name of their folder.\nstatic {static_name}: &[(&str, &[u8])] = &[\n"
-    );
+    let mut source =
+        format!("/// Components by the name of their folder.\nstatic {static_name}: &[(&str, &[u8])] = &[\n");
     for crate_dir in crates {
         let name = folder_name(&crate_dir)?;
         if except.contains(&name.as_str()) {
