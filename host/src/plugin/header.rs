@@ -19,8 +19,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), LoadError> {
         [_, _, 1, 0] => whole(sections).ok_or_else(|| truncated(bytes.len())),
         [1, 0, 0, 0] => Err(LoadError::new(
             "component_core_module",
-            "this is a core module, not a component: turn it into one with `wasm-tools component new`, \
-             or build it with `stepwell plugin build`",
+            "this is a core module, not a component: turn it into one with `wasm-tools component new`",
         )),
         other => Err(LoadError::new(
             "component_invalid",
