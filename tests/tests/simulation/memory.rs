@@ -83,84 +83,83 @@ impl Store for Memory {
 
     async fn claim_tasks(&self, claim: &TaskClaim) -> Result<Vec<Task>> {
         self.write(|tables| {
-        let mut pending: Vec<&mut Task> = tables
-            .tasks
-            .values_mut()
-            .filter(|task| {
-                task.status == TaskStatus::Pending
-                    && task.tenant == claim.tenant
-                    && task.available_at <= claim.now
-                    && claim.task_types.contains(&task.task_type)
-            })
-            .collect();
-        pending.sort_by_key(|task| (task.priority, task.created_at, task.id));
-        let claimed = pending.into_iter().zip(&claim.slots).map(|(task, slot)| {
-            let lock_ms = slot.lock_ms.unwrap_or_else(|| seconds_to_millis(task.lock_duration_seconds));
-            task.status = TaskStatus::Locked;
-            task.worker_id.clone_from(&slot.worker_id);
-            task.lock_token = Some(slot.lock_token);
-            task.locked_at = Some(claim.now);
-            task.last_heartbeat_at = Some(claim.now);
-            task.lock_expires_at = Some(claim.now.plus_millis(lock_ms));
-            task.version += 1;
-            task.due_at = task.deadline();
-            task.clone()
-        });
-        claimed.collect()
+            let mut pending: Vec<&mut Task> = tables
+                .tasks
+                .values_mut()
+                .filter(|task| {
+                    task.status == TaskStatus::Pending
+                        && task.tenant == claim.tenant
+                        && task.available_at <= claim.now
+                        && claim.task_types.contains(&task.task_type)
+                })
+                .collect();
+            pending.sort_by_key(|task| (task.priority, task.created_at, task.id));
+            let claimed = pending.into_iter().zip(&claim.slots).map(|(task, slot)| {
+                let lock_ms = slot.lock_ms.unwrap_or_else(|| seconds_to_millis(task.lock_duration_seconds));
+                task.status = TaskStatus::Locked;
+                task.worker_id.clone_from(&slot.worker_id);
+                task.lock_token = Some(slot.lock_token);
+                task.locked_at = Some(claim.now);
+                task.last_heartbeat_at = Some(claim.now);
+                task.lock_expires_at = Some(claim.now.plus_millis(lock_ms));
+                task.version += 1;
+                task.due_at = task.deadline();
+                task.clone()
+            });
+            claimed.collect()
         })
         .await
     }
 
     async fn claim_due_tasks(&self, now: Timestamp, until: Timestamp, rows_max: u32) -> Result<Vec<Task>> {
         self.write(|tables| {
-        let due = tables.tasks.values_mut().filter(|task| task.due_at.is_some_and(|at| at <= now));
-        let claimed = due.take(rows_max as usize).map(|task| {
-            task.due_at = Some(until);
-            task.clone()
-        });
-        claimed.collect()
+            let due = tables.tasks.values_mut().filter(|task| task.due_at.is_some_and(|at| at <= now));
+            let claimed = due.take(rows_max as usize).map(|task| {
+                task.due_at = Some(until);
+                task.clone()
+            });
+            claimed.collect()
         })
         .await
     }
 
     async fn claim_timers(&self, now: Timestamp, until: Timestamp, rows_max: u32) -> Result<Vec<Timer>> {
         self.write(|tables| {
-        let due = tables.timers.values_mut().filter(|(timer, due)| !timer.triggered && *due <= now);
-        let claimed = due.take(rows_max as usize).map(|(timer, due)| {
-            *due = until;
-            timer.clone()
-        });
-        claimed.collect()
+            let due = tables.timers.values_mut().filter(|(timer, due)| !timer.triggered && *due <= now);
+            let claimed = due.take(rows_max as usize).map(|(timer, due)| {
+                *due = until;
+                timer.clone()
+            });
+            claimed.collect()
         })
         .await
     }
 
     async fn claim_outbox(&self, now: Timestamp, until: Timestamp, rows_max: u32) -> Result<Vec<OutboxItem>> {
         self.write(|tables| {
-        let mut heads = HashSet::new();
-        let due = tables
-            .outbox
-            .values_mut()
-            .filter(|item| heads.insert((item.tenant.clone(), item.ordering_key.clone())) && item.due_at <= now);
-        let claimed = due.take(rows_max as usize).map(|item| {
-            item.due_at = until;
-            item.clone()
-        });
-        claimed.collect()
+            let mut heads = HashSet::new();
+            let due = tables.outbox.values_mut().filter(|item| {
+                heads.insert((item.tenant.clone(), item.ordering_key.clone())) && item.due_at <= now
+            });
+            let claimed = due.take(rows_max as usize).map(|item| {
+                item.due_at = until;
+                item.clone()
+            });
+            claimed.collect()
         })
         .await
     }
 
     async fn lease_tasks(&self, leases: &[TaskLease]) -> Result<Vec<bool>> {
         self.write(|tables| {
-        let held = leases.iter().map(|lease| match tables.tasks.get_mut(&lease.task.id) {
-            Some(row) if row.version == lease.read_version => {
-                *row = lease.task.clone();
-                true
-            }
-            _ => false,
-        });
-        held.collect()
+            let held = leases.iter().map(|lease| match tables.tasks.get_mut(&lease.task.id) {
+                Some(row) if row.version == lease.read_version => {
+                    *row = lease.task.clone();
+                    true
+                }
+                _ => false,
+            });
+            held.collect()
         })
         .await
     }
@@ -169,7 +168,12 @@ impl Store for Memory {
         std::future::pending().await
     }
 
-    async fn definition(&self, tenant: &TenantId, key: &str, version: Option<i32>) -> Result<Option<DefinitionRow>> {
+    async fn definition(
+        &self,
+        tenant: &TenantId,
+        key: &str,
+        version: Option<i32>,
+    ) -> Result<Option<DefinitionRow>> {
         self.read(|tables| {
             let of_key = tables.definitions.iter().filter(|row| row.tenant == *tenant && row.key == key);
             of_key.filter(|row| version.is_none_or(|version| row.version == version)).next_back().cloned()
@@ -181,7 +185,12 @@ impl Store for Memory {
         self.read(|tables| tables.instances.get(&id).filter(|row| row.tenant == *tenant).cloned()).await
     }
 
-    async fn steps(&self, _: &TenantId, id: InstanceId, ids: Option<&[String]>) -> Result<Vec<StepExecution>> {
+    async fn steps(
+        &self,
+        _: &TenantId,
+        id: InstanceId,
+        ids: Option<&[String]>,
+    ) -> Result<Vec<StepExecution>> {
         self.read(|tables| {
             let of_instance = tables.steps.values().filter(|step| step.instance_id == id);
             of_instance.filter(|step| ids.is_none_or(|ids| ids.contains(&step.step_id))).cloned().collect()
@@ -198,7 +207,10 @@ impl Store for Memory {
     }
 
     async fn events(&self, _: &TenantId, step: StepExecutionId) -> Result<Vec<InboxEvent>> {
-        self.read(|tables| tables.events.values().filter(|row| row.step_execution_id == step).cloned().collect()).await
+        self.read(|tables| {
+            tables.events.values().filter(|row| row.step_execution_id == step).cloned().collect()
+        })
+        .await
     }
 
     async fn incident(&self, _: &TenantId, id: IncidentId) -> Result<Option<Incident>> {

@@ -1,10 +1,10 @@
 //! What a commit does to the rows in memory.
 
 use stepwell::domain::StepExecutionId;
+use stepwell::domain::Timestamp;
 use stepwell::domain::instance::Instance;
 use stepwell::domain::step::StepStatus;
 use stepwell::domain::task::{Task, TaskStatus};
-use stepwell::domain::Timestamp;
 use stepwell::engine::port::{Guard, Verdict, Write, WriteSet};
 
 use super::memory::Tables;
@@ -155,8 +155,12 @@ fn close(tables: &mut Tables, write: &Write) {
     match write {
         Write::CloseStep(closed) => close_steps(tables, closed.at, |id| id == closed.step_execution_id),
         Write::CloseInstance(closed) => {
-            let steps: Vec<StepExecutionId> =
-                tables.steps.values().filter(|row| row.instance_id == closed.instance_id).map(|row| row.id).collect();
+            let steps: Vec<StepExecutionId> = tables
+                .steps
+                .values()
+                .filter(|row| row.instance_id == closed.instance_id)
+                .map(|row| row.id)
+                .collect();
             close_steps(tables, closed.at, |id| steps.contains(&id));
             for step in tables.steps.values_mut().filter(|row| row.instance_id == closed.instance_id) {
                 if step.status.open() || step.status == StepStatus::Pending {

@@ -41,7 +41,10 @@ impl Native {
 impl Plugins for Native {
     fn step_type(&self, name: &str) -> Option<StepType> {
         let known = TYPES.contains(&name);
-        known.then(|| StepType { digest: Digest::of(name.as_bytes()), descriptor: Arc::new(Descriptor::default()) })
+        known.then(|| StepType {
+            digest: Digest::of(name.as_bytes()),
+            descriptor: Arc::new(Descriptor::default()),
+        })
     }
 
     fn mapper(&self, _: &str) -> Option<StepType> {
@@ -69,7 +72,10 @@ impl Plugins for Native {
             StepVerb::Start { .. } if is("TASK") => (vec![task(&config)], Outcome::Waiting),
             StepVerb::Start { .. } if is("WAIT") => {
                 let at_ms = call.context.now.millis() + config["ms"].as_i64().unwrap();
-                (vec![Effect::SetTimer { key: "t".into(), at_ms, timer_type: "DELAY".into() }], Outcome::Waiting)
+                (
+                    vec![Effect::SetTimer { key: "t".into(), at_ms, timer_type: "DELAY".into() }],
+                    Outcome::Waiting,
+                )
             }
             StepVerb::Start { input } => (vec![], Outcome::Completed { output: input.clone() }),
             StepVerb::OnEvent { event, .. } => (vec![], after(event)),
@@ -112,7 +118,13 @@ fn task(config: &Value) -> Effect {
         priority: 5,
         timeout_ms: Some(600_000),
         lock_ms: 20_000,
-        retry: RetryPolicy { max_attempts: 50, initial_ms: 100, factor_percent: 150, max_ms: 2_000, jitter_percent: 20 },
+        retry: RetryPolicy {
+            max_attempts: 50,
+            initial_ms: 100,
+            factor_percent: 150,
+            max_ms: 2_000,
+            jitter_percent: 20,
+        },
         heartbeat: Some(HeartbeatPolicy { interval_ms: 5_000, max_missed: 2 }),
         max_lock_expiries: 1_000,
         extra: Value::Null,
