@@ -16,7 +16,8 @@ use crate::domain::SystemClock;
 use crate::engine::port::{Store, StoreError};
 use crate::node::{Node, NodeParts};
 use crate::settings::{Settings, shown_database};
-use crate::{api, metrics, store};
+use crate::store::{self, OpenError};
+use crate::{api, metrics};
 
 pub use first_token::create_token;
 
@@ -120,11 +121,11 @@ impl Running {
     }
 }
 
-/// Opens a database, and says what to do if it is not there.
+/// Opens a database. What is wrong with the address is a setting to change; all else may be right again later.
 async fn open(database: &str) -> Result<Arc<dyn Store>, Error> {
-    store::open(database, uuid::Uuid::now_v7()).await.map_err(|error| {
-        let shown = shown_database(database);
-        Error::Unavailable(format!("the database {shown} cannot be used: {error}"))
+    store::open(database, uuid::Uuid::now_v7()).await.map_err(|error| match error {
+        OpenError::Scheme(_) | OpenError::Address(_) | OpenError::Newer { .. } => Error::Config(error.to_string()),
+        _ => Error::Unavailable(error.to_string()),
     })
 }
 

@@ -1,6 +1,7 @@
 //! A database that is not there at start, or goes away while the host runs.
 
 use stepwell_tests::command::{Host, eventually, http, run};
+use stepwell_tests::db::TestDb;
 use stepwell_tests::proxy::Proxy;
 
 use crate::support::{complete, instance_in, poll, source, start_jira};
@@ -8,17 +9,18 @@ use crate::support::{complete, instance_in, poll, source, start_jira};
 #[tokio::test]
 async fn a_database_that_is_not_there_at_start_is_named() {
     let database = "postgres://stepwell:hunter2@127.0.0.1:1/stepwell";
-    let ran = run(&["serve", "--listen", "127.0.0.1:0", "--database", database]).await.exits(69);
-    assert!(ran.stderr.contains("postgres://stepwell@127.0.0.1:1/stepwell"), "{ran:?}");
+    let folder = crate::support::folder();
+    let data = folder.path().to_str().unwrap();
+    let ran = run(&["serve", "--listen", "127.0.0.1:0", "--data", data, "--database", database]).await.exits(69);
+    assert!(ran.stderr.contains("127.0.0.1:1") && ran.stderr.contains("database"), "{ran:?}");
     assert!(!ran.stderr.contains("hunter2") && !ran.stderr.contains("panicked"), "{ran:?}");
-    let wrong = run(&["serve", "--listen", "127.0.0.1:0", "--database", "mysql://x/y"]).await;
-    assert!([69, 78].contains(&wrong.code), "{wrong:?}");
+    let wrong = run(&["serve", "--listen", "127.0.0.1:0", "--data", data, "--database", "mysql://x/y"]).await.exits(78);
     assert!(wrong.stderr.contains("mysql"), "{wrong:?}");
 }
 
 #[tokio::test]
 async fn a_host_answers_503_while_the_database_is_away_and_recovers_by_itself() {
-    let (proxy, database) = database_behind_a_proxy().await;
+    let Some((_db, proxy, database)) = database_behind_a_proxy().await else { return };
     let data = crate::support::folder();
     let data = data.path().to_str().unwrap();
     let host = Host::start(&["--data", data, "--database", &database]).await;
@@ -67,7 +69,7 @@ async fn a_host_answers_503_while_the_database_is_away_and_recovers_by_itself() 
 
 #[tokio::test]
 async fn a_host_ends_in_order_while_the_database_is_away() {
-    let (proxy, database) = database_behind_a_proxy().await;
+    let Some((_db, proxy, database)) = database_behind_a_proxy().await else { return };
     let data = crate::support::folder();
     let data = data.path().to_str().unwrap();
     let host = Host::start(&["--data", data, "--database", &database]).await;
@@ -81,14 +83,15 @@ async fn a_host_ends_in_order_while_the_database_is_away() {
     host.stop().await;
 }
 
-/// A database of its own on the tests' PostgreSQL server, behind a proxy.
-async fn database_behind_a_proxy() -> (Proxy, String) {
-    let url = stepwell_tests::postgres::fresh_database().await;
-    let (scheme, rest) = url.split_once("://").expect("an address");
+/// A database of its own on the tests' PostgreSQL server, behind a proxy. None, loudly, if there is no PostgreSQL.
+///
+/// A server that is stopped gives its port away, and another test may take it: a proxy keeps the address.
+async fn database_behind_a_proxy() -> Option<(TestDb, Proxy, String)> {
+    let db = TestDb::postgres().await.expect("PostgreSQL answers")?;
+    let (scheme, rest) = db.url().split_once("://").expect("an address");
     let (authority, name) = rest.split_once('/').expect("a database's name");
-    let (user, server) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let (user, server) = authority.rsplit_once('@').expect("a user");
     let proxy = Proxy::to(server.to_owned()).await;
-    let user = if user.is_empty() { String::new() } else { format!("{user}@") };
-    let behind = format!("{scheme}://{user}{}/{name}", proxy.address);
-    (proxy, behind)
+    let behind = format!("{scheme}://{user}@{}/{name}", proxy.address);
+    Some((db, proxy, behind))
 }

@@ -1,6 +1,7 @@
 //! Plugins by the CLI: bundled ones, one that is dropped in while the host runs, and checks without a host.
 
 use stepwell_tests::command::{Host, eventually, run};
+use stepwell_tests::guests::greeting;
 
 use crate::support::{folder, instance_in};
 
