@@ -4,8 +4,14 @@
 //! which loads, asks a `plugin`, commits to the `store` and announces. `domain` has the words that all share.
 
 pub mod api;
+pub mod boot;
+pub mod cli;
 pub mod dispatch;
 pub mod domain;
 pub mod engine;
 pub mod metrics;
 pub mod node;
+pub mod plugin;
+pub mod settings;
+pub mod store;
+pub mod telemetry;

@@ -1,1 +1,8 @@
-//! Stub.
+//! What the tests stand on: real hosts, real databases, conditions instead of sleeps.
+
+pub mod command;
+pub mod db;
+pub mod guests;
+pub mod host;
+pub mod postgres;
+pub mod proxy;

@@ -67,7 +67,7 @@ impl Due {
 
     /// Does everything that is due now, up to a bound. A row that fails is logged and tried again after its lease.
     pub async fn run_once(&self, now: Timestamp) -> Result<Progress> {
-        let mut progress = Progress { next_due: self.store.next_due().await?, ..Progress::default() };
+        let mut progress = Progress { next_due: self.store.next_due(now).await?, ..Progress::default() };
         self.wake_delayed(now).await?;
         if progress.next_due.is_none_or(|at| at > now) {
             return Ok(progress);
@@ -101,7 +101,7 @@ impl Due {
             async move { outbox::send(&engine, store.as_ref(), item, now).await }
         })
         .await;
-        progress.next_due = self.store.next_due().await?;
+        progress.next_due = self.store.next_due(now).await?;
         Ok(progress)
     }
 

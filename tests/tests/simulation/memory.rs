@@ -242,7 +242,7 @@ impl Store for Memory {
         self.read(|tables| tables.start_keys.get(&name).copied()).await
     }
 
-    async fn next_due(&self) -> Result<Option<Timestamp>> {
+    async fn next_due(&self, _: Timestamp) -> Result<Option<Timestamp>> {
         self.read(|tables| {
             let tasks = tables.tasks.values().filter_map(|task| task.due_at);
             let timers = tables.timers.values().filter(|(timer, _)| !timer.triggered).map(|(_, due)| *due);

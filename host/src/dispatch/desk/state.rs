@@ -217,9 +217,15 @@ impl<W> State<W> {
         &mut self,
         key: &GroupKey,
         order: Order,
-        tasks: Vec<(Option<LockToken>, T)>,
+        mut tasks: Vec<(Option<LockToken>, T)>,
     ) -> Settled<W, T> {
         let found = tasks.len();
+        // A database returns rows in any order; the slots were filled in the order of the tasks.
+        let places: HashMap<_, _> =
+            order.slots.iter().zip(0..).map(|(slot, at)| (slot.lock_token, at)).collect();
+        tasks.sort_by_key(|(token, _)| {
+            token.and_then(|token| places.get(&token)).copied().unwrap_or(u32::MAX)
+        });
         let mut settled = Settled { answers: Vec::new(), unwanted: Vec::new(), repeat: None };
         let mut shares: BTreeMap<PollerId, Vec<T>> = BTreeMap::new();
         for (token, task) in tasks {

@@ -46,7 +46,8 @@ fn one_claim_serves_all_who_wait() {
     park(&mut state, &key, "modest", 1);
     let order = state.begin(&key).unwrap();
     assert_eq!(order.slots.len(), 4);
-    let tasks = found(&order, 4);
+    let mut tasks = found(&order, 4);
+    tasks.reverse();
     let settled = state.settle(&key, order, tasks);
     assert_eq!(settled.answers, vec![("greedy", vec![1, 2, 3]), ("modest", vec![4])]);
     assert_eq!(state.parked(), 0);

@@ -189,8 +189,9 @@ pub trait Store: Send + Sync + 'static {
     /// The instance that was started with an idempotency key.
     async fn start_key(&self, tenant: &TenantId, workflow_key: &str, key: &str)
     -> Result<Option<InstanceId>>;
-    /// When the next task deadline, timer, outgoing item or delayed task is due, over all tenants.
-    async fn next_due(&self) -> Result<Option<Timestamp>>;
+    /// When the next task deadline, timer or outgoing item is due, or a task that is not available at `now` becomes
+    /// so, over all tenants.
+    async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>>;
     /// Types of pending tasks that became available by time alone (a retry's wait is over) since `after`, up to `now`.
     async fn available_since(&self, after: Timestamp, now: Timestamp) -> Result<Vec<Hint>>;
 

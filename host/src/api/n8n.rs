@@ -1,0 +1,234 @@
+//! External tasks for n8n and any other HTTP worker: poll, complete, fail, heartbeat.
+
+use std::time::{Duration, Instant};
+
+use axum::Json as JsonAnswer;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::access::Worker;
+use super::error::{Problem, ProblemBody};
+use super::extract::{Id, Json, Query};
+use super::view::TaskView;
+use super::{AppState, method_not_allowed};
+use crate::dispatch::desk::PollRequest;
+use crate::domain::task::{Holder, seconds_to_millis};
+use crate::domain::{TaskId, Timestamp};
+use crate::engine::{HeartbeatAnswer, WorkerFailure};
+use crate::metrics as names;
+
+/// The wait of a poll that names none.
+const WAIT_SECONDS: u64 = 30;
+/// Task types of one poll.
+const TASK_TYPES_MAX: usize = 100;
+/// The longest lock and the longest wait for a retry that a worker may ask for: ten years.
+const SECONDS_MAX: f64 = 315_360_000.0;
+
+/// Waits for tasks and locks them.
+#[utoipa::path(get, path = "/api/n8n/external-tasks/poll", tag = "external tasks",
+    params(("taskType" = String, Query, description = "One type, several with commas, or repeated"),
+        ("workerId" = Option<String>, Query, description = "Who asks"),
+        ("maxTasks" = Option<u32>, Query, description = "At most so many, 1 if absent"),
+        ("waitSeconds" = Option<u64>, Query, description = "How long to wait if there are none, 30 if absent"),
+        ("lockDurationSeconds" = Option<f64>, Query, description = "How long to hold them; else as the tasks say"),
+        ("requestId" = Option<String>, Query, description = "A repeat with the same name gets the same tasks")),
+    responses((status = 200, body = Vec<TaskView>), (status = 204, description = "There was none"),
+        (status = 400, body = ProblemBody), (status = 429, body = ProblemBody)))]
+pub(super) async fn poll(
+    State(state): State<AppState>,
+    Worker(tenant): Worker,
+    method: Method,
+    uri: axum::http::Uri,
+    query: Query,
+) -> Result<Response, Problem> {
+    // A HEAD request would lock tasks that its client never sees.
+    if method == Method::HEAD {
+        return Err(method_not_allowed(method, uri).await);
+    }
+    let task_types: Vec<String> = query
+        .all("taskType")
+        .flat_map(|types| types.split(','))
+        .map(str::trim)
+        .filter(|t| !t.is_empty())
+        .map(ToOwned::to_owned)
+        .collect();
+    if task_types.is_empty() {
+        return Err(Problem::field("taskType", "is missing; name the type of tasks that you work on"));
+    }
+    if task_types.len() > TASK_TYPES_MAX {
+        return Err(Problem::field("taskType", format!("names more than {TASK_TYPES_MAX} types")));
+    }
+    let max_tasks = query.parsed::<u32>("maxTasks", "a whole number from 1")?.unwrap_or(1);
+    if max_tasks == 0 {
+        return Err(Problem::field("maxTasks", "is 0; expected a whole number from 1"));
+    }
+    let wait = query.parsed("waitSeconds", "a whole number of seconds")?.unwrap_or(WAIT_SECONDS);
+    let lock = query.parsed::<f64>("lockDurationSeconds", "a number of seconds")?;
+    let request = PollRequest {
+        tenant,
+        task_types,
+        worker_id: query.text("workerId"),
+        max_tasks,
+        wait: Duration::from_secs(wait),
+        lock_ms: lock.map(|seconds| seconds_within("lockDurationSeconds", seconds, 0.001)).transpose()?,
+        request_id: query.text("requestId"),
+    };
+    let started = Instant::now();
+    let tasks = state.node.desk.poll(request).await?;
+    metrics::histogram!(names::POLL_SECONDS).record(started.elapsed().as_secs_f64());
+    if tasks.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Ok(JsonAnswer(tasks.into_iter().map(TaskView::from).collect::<Vec<_>>()).into_response())
+}
+
+/// Completes a task; the body is its output. A repeat after a lost answer succeeds and changes nothing.
+#[utoipa::path(post, path = "/api/n8n/external-tasks/{id}/complete", tag = "external tasks",
+    params(("id" = Uuid, Path, description = "The task"),
+        ("X-Worker-Id" = Option<String>, Header, description = "Who holds it; also `workerId`"),
+        ("X-Lock-Token" = Option<String>, Header, description = "The task's lock token; also `lockToken`")),
+    request_body(content = Object, description = "The output"),
+    responses((status = 200, body = TaskView), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn complete(
+    State(state): State<AppState>,
+    Worker(tenant): Worker,
+    Id(id): Id<TaskId>,
+    HeldBy(holder): HeldBy,
+    Json(output): Json<Option<serde_json::Map<String, Value>>>,
+) -> Result<JsonAnswer<TaskView>, Problem> {
+    let output = Value::Object(output.unwrap_or_default());
+    let task = state.node.engine.complete(&tenant, id, &holder, output).await?;
+    metrics::counter!(names::TASKS_COMPLETED, "task_type" => task.task_type.clone()).increment(1);
+    Ok(JsonAnswer(task.into()))
+}
+
+/// What went wrong.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct FailBody {
+    /// For people.
+    message: Option<String>,
+    /// The same.
+    error_message: Option<String>,
+    /// Kept with the task.
+    stack_trace: Option<String>,
+    /// A code for `onError`.
+    code: Option<String>,
+    /// The same.
+    error_code: Option<String>,
+    /// Seconds before the next attempt, if you know better than the policy.
+    retry_delay: Option<f64>,
+    /// The same.
+    retry_delay_seconds: Option<f64>,
+    /// Another attempt would not help.
+    no_retry: bool,
+}
+
+/// Fails a task: it is offered again, or becomes a dead letter.
+#[utoipa::path(post, path = "/api/n8n/external-tasks/{id}/fail", tag = "external tasks",
+    params(("id" = Uuid, Path, description = "The task"),
+        ("X-Worker-Id" = Option<String>, Header, description = "Who holds it; also `workerId`"),
+        ("X-Lock-Token" = Option<String>, Header, description = "The task's lock token; also `lockToken`")),
+    request_body = FailBody,
+    responses((status = 200, body = TaskView), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn fail(
+    State(state): State<AppState>,
+    Worker(tenant): Worker,
+    Id(id): Id<TaskId>,
+    HeldBy(holder): HeldBy,
+    Json(body): Json<FailBody>,
+) -> Result<JsonAnswer<TaskView>, Problem> {
+    let delay = body.retry_delay_seconds.or(body.retry_delay);
+    let delay_ms = delay.map(|seconds| seconds_within("retryDelaySeconds", seconds, 0.0)).transpose()?;
+    let failure = WorkerFailure {
+        code: body.code.or(body.error_code).filter(|code| !code.is_empty()),
+        message: body
+            .message
+            .or(body.error_message)
+            .unwrap_or_else(|| "the worker gave no reason".to_owned()),
+        details: body.stack_trace,
+        retry_delay_ms: delay_ms.and_then(|delay| u64::try_from(delay).ok()),
+        no_retry: body.no_retry,
+    };
+    let task = state.node.engine.fail(&tenant, id, &holder, failure).await?;
+    metrics::counter!(names::TASKS_FAILED, "task_type" => task.task_type.clone()).increment(1);
+    Ok(JsonAnswer(task.into()))
+}
+
+/// A sign of life.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default)]
+pub(super) struct HeartbeatBody {
+    /// What the next attempt shall know, should this one end.
+    #[schema(value_type = Option<Object>)]
+    checkpoint: Option<Value>,
+}
+
+/// The answer to a sign of life.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HeartbeatView {
+    /// `continue`; `stop` if the task has ended; `lost` if you do not hold it any more.
+    status: &'static str,
+    /// The lock's new end.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    lock_expires_at: Option<Timestamp>,
+}
+
+/// Says that the worker is alive: the lock lasts longer. The answer may tell it to stop.
+#[utoipa::path(post, path = "/api/n8n/external-tasks/{id}/heartbeat", tag = "external tasks",
+    params(("id" = Uuid, Path, description = "The task"),
+        ("X-Worker-Id" = Option<String>, Header, description = "Who holds it; also `workerId`"),
+        ("X-Lock-Token" = Option<String>, Header, description = "The task's lock token; also `lockToken`")),
+    request_body = HeartbeatBody,
+    responses((status = 200, body = HeartbeatView), (status = 404, body = ProblemBody)))]
+pub(super) async fn heartbeat(
+    State(state): State<AppState>,
+    Worker(tenant): Worker,
+    Id(id): Id<TaskId>,
+    HeldBy(holder): HeldBy,
+    Json(body): Json<HeartbeatBody>,
+) -> Result<JsonAnswer<HeartbeatView>, Problem> {
+    let answer = state.node.engine.heartbeat(&tenant, id, &holder, body.checkpoint).await?;
+    let (status, lock_expires_at) = match answer {
+        HeartbeatAnswer::Continue { lock_expires_at } => ("continue", Some(lock_expires_at)),
+        HeartbeatAnswer::Stop => ("stop", None),
+        HeartbeatAnswer::Lost => ("lost", None),
+    };
+    Ok(JsonAnswer(HeartbeatView { status, lock_expires_at }))
+}
+
+/// Who speaks for a task, by headers or parameters.
+pub(super) struct HeldBy(Holder);
+
+impl FromRequestParts<AppState> for HeldBy {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let query = Query::from_request_parts(parts, state).await?;
+        let header = |name: &str| {
+            let value = parts.headers.get(name).and_then(|value| value.to_str().ok());
+            value.filter(|value| !value.is_empty()).map(ToOwned::to_owned)
+        };
+        let lock_token = header("x-lock-token").or_else(|| query.text("lockToken"));
+        let lock_token = lock_token
+            .map(|text| {
+                text.parse().map_err(|_| Problem::field("lockToken", "is not a lock token, which is a UUID"))
+            })
+            .transpose()?;
+        Ok(Self(Holder { worker_id: header("x-worker-id").or_else(|| query.text("workerId")), lock_token }))
+    }
+}
+
+fn seconds_within(field: &str, seconds: f64, least: f64) -> Result<i64, Problem> {
+    if (least..=SECONDS_MAX).contains(&seconds) {
+        Ok(seconds_to_millis(seconds))
+    } else {
+        Err(Problem::field(field, format!("is {seconds}; expected seconds from {least} to {SECONDS_MAX}")))
+    }
+}

@@ -1,0 +1,62 @@
+//! `stepwell incident`: what plugins did wrong, and going on after a repair.
+
+use serde_json::json;
+
+use super::Error;
+use super::client::{Client, query, segment};
+use super::print::Output;
+
+/// See what plugins did wrong, and go on after a repair.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
+    /// List incidents, newest first.
+    List {
+        /// Also those that are over.
+        #[arg(long)]
+        all: bool,
+        /// Only of this instance.
+        #[arg(long)]
+        instance: Option<String>,
+        /// How many.
+        #[arg(long)]
+        limit: Option<u32>,
+        /// The cursor that the page before ended with.
+        #[arg(long)]
+        after: Option<String>,
+    },
+    /// Run the held call again, with the component that serves the type now.
+    Resume {
+        /// The incident's id.
+        id: String,
+    },
+}
+
+/// Runs it.
+pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
+    match command {
+        Command::List { all, instance, limit, after } => {
+            let parameters = query(&[
+                ("open", all.then(|| "false".to_owned())),
+                ("instance", instance),
+                ("limit", limit.map(|n| n.to_string())),
+                ("after", after),
+            ]);
+            let answer = client.get("/api/v1/incidents", &parameters).await?;
+            let columns = [
+                ("ID", "/id"),
+                ("INSTANCE", "/instanceId"),
+                ("STEP", "/stepId"),
+                ("CODE", "/code"),
+                ("SINCE", "/createdAt"),
+                ("MESSAGE", "/message"),
+            ];
+            output.list(&answer, &columns);
+        }
+        Command::Resume { id } => {
+            let answer =
+                client.post(&format!("/api/v1/incidents/{}/resume", segment(&id)), &json!({})).await?;
+            output.answer(&answer, format!("resumed: {id}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! One call into a component: a fresh store, every limit set, the clock on the wall around it.
+
+use std::time::{Duration, Instant};
+
+use wasmtime::Store;
+
+use super::bindings::{MapContext, types};
+use super::engine::Runtime;
+use super::fault;
+use super::host_state::HostState;
+use super::limits;
+use super::loaded::{Loaded, Pre};
+use super::log::Author;
+use crate::domain::plugin::{Fault, PluginLimits, Usage};
+
+/// The time of a call, by plugin and verb.
+pub(super) const CALL_SECONDS: &str = "stepwell_plugin_call_seconds";
+/// The fuel of a call, by plugin and verb.
+pub(super) const CALL_FUEL: &str = "stepwell_plugin_fuel";
+/// Calls that went wrong, by code.
+pub(super) const FAULTS_TOTAL: &str = "stepwell_plugin_faults_total";
+
+/// What is called, in the words of the contract.
+pub(super) enum Request {
+    Describe,
+    Start { context: types::Context, input: String },
+    OnEvent { context: types::Context, state: String, event: types::Event },
+    Transform { context: MapContext, input: String },
+}
+
+/// What it answered.
+pub(super) enum Response {
+    Described(String),
+    Transition(Result<types::Transition, types::PluginError>),
+    Mapped(Result<String, types::PluginError>),
+}
+
+impl Request {
+    pub(super) fn verb(&self) -> &'static str {
+        match self {
+            Self::Describe => "describe",
+            Self::Start { .. } => "start",
+            Self::OnEvent { .. } => "on-event",
+            Self::Transform { .. } => "transform",
+        }
+    }
+
+    /// What fuel is counted by.
+    fn input_bytes(&self) -> usize {
+        match self {
+            Self::Describe => 0,
+            Self::Start { context, input } => context.config.len() + context.extra.len() + input.len(),
+            Self::OnEvent { context, state, event } => {
+                context.config.len() + context.extra.len() + state.len() + event_bytes(event)
+            }
+            Self::Transform { context, input } => context.config.len() + context.extra.len() + input.len(),
+        }
+    }
+
+    fn author(&self, plugin: &str) -> Author {
+        let plugin = plugin.to_owned();
+        match self {
+            Self::Describe => Author { plugin, ..Author::default() },
+            Self::Start { context, .. } | Self::OnEvent { context, .. } => Author {
+                plugin,
+                tenant: context.tenant.clone(),
+                instance: context.instance.clone(),
+                step: context.step.clone(),
+            },
+            Self::Transform { context, .. } => Author {
+                plugin,
+                tenant: context.tenant.clone(),
+                instance: context.instance.clone(),
+                step: context.step.clone(),
+            },
+        }
+    }
+
+    /// The logical time and the seed.
+    fn moment(&self) -> (u64, u64) {
+        match self {
+            Self::Describe => (0, 0),
+            Self::Start { context, .. } | Self::OnEvent { context, .. } => (context.now, context.seed),
+            Self::Transform { context, .. } => (context.now, context.seed),
+        }
+    }
+}
+
+fn event_bytes(event: &types::Event) -> usize {
+    match event {
+        types::Event::TaskCompleted(done) => done.output.len(),
+        types::Event::TaskFailed(failed) => failed.message.len() + failed.details.len(),
+        types::Event::TimerFired(key) => key.len(),
+        types::Event::MessageReceived(message) => message.payload.len(),
+        types::Event::HttpResponse(response) => response.body.len(),
+        types::Event::CancelRequested(reason) => reason.len(),
+        types::Event::Custom(item) => item.payload.len(),
+    }
+}
+
+/// Makes the call.
+pub(super) async fn call(
+    runtime: &Runtime,
+    loaded: &Loaded,
+    limits: &PluginLimits,
+    request: Request,
+) -> Result<(Response, Usage), Fault> {
+    let verb = request.verb();
+    let plugin = loaded.name();
+    let begun = Instant::now();
+    let answer = attempt(runtime, loaded, limits, request).await;
+    metrics::histogram!(CALL_SECONDS, "plugin" => plugin.to_owned(), "verb" => verb)
+        .record(begun.elapsed().as_secs_f64());
+    match &answer {
+        Ok((_, usage)) => {
+            metrics::histogram!(CALL_FUEL, "plugin" => plugin.to_owned(), "verb" => verb)
+                .record(usage.fuel as f64);
+        }
+        Err(fault) => count(fault),
+    }
+    answer
+}
+
+/// Counts a fault.
+pub(super) fn count(fault: &Fault) {
+    metrics::counter!(FAULTS_TOTAL, "code" => fault.code).increment(1);
+}
+
+async fn attempt(
+    runtime: &Runtime,
+    loaded: &Loaded,
+    limits: &PluginLimits,
+    request: Request,
+) -> Result<(Response, Usage), Fault> {
+    let verb = request.verb();
+    let fuel = limits::fuel(limits, request.input_bytes());
+    let output_bytes_max = match &loaded.pre {
+        Pre::Step(_) => limits.step_output_bytes_max,
+        Pre::Mapper(_) => limits.mapper_output_bytes_max,
+    };
+    let (now_ms, seed) = request.moment();
+    let state = HostState::new(limits, request.author(loaded.name()), now_ms, seed);
+    let failed = |error: &wasmtime::Error| fault::classify(verb, error, fuel, output_bytes_max);
+
+    let mut store = Store::new(&runtime.engine, state);
+    store.limiter(|state| &mut state.limiter);
+    store.set_fuel(fuel).map_err(|error| failed(&error))?;
+    store.set_hostcall_fuel(output_bytes_max);
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_async_yield_and_update(1);
+
+    let wall = Duration::from_millis(limits.wall_ms_max);
+    let response = match tokio::time::timeout(wall, invoke(&mut store, &loaded.pre, request)).await {
+        Ok(answer) => answer.map_err(|error| failed(&error))?,
+        Err(_) => return Err(fault::timed_out(verb, wall)),
+    };
+    let left = store.get_fuel().unwrap_or_default();
+    let memory_bytes = u64::try_from(store.data().limiter.peak_bytes).unwrap_or(u64::MAX);
+    Ok((response, Usage { fuel: fuel.saturating_sub(left), memory_bytes }))
+}
+
+async fn invoke(store: &mut Store<HostState>, pre: &Pre, request: Request) -> wasmtime::Result<Response> {
+    match (pre, request) {
+        (Pre::Step(pre), request) => {
+            let plugin = pre.instantiate_async(&mut *store).await?;
+            let step = plugin.stepwell_plugin_step();
+            Ok(match request {
+                Request::Start { context, input } => {
+                    Response::Transition(step.call_start(store, &context, &input).await?)
+                }
+                Request::OnEvent { context, state, event } => {
+                    Response::Transition(step.call_on_event(store, &context, &state, &event).await?)
+                }
+                Request::Describe => Response::Described(step.call_describe(store).await?),
+                Request::Transform { .. } => {
+                    return Err(wasmtime::Error::msg("a step type has no `transform`"));
+                }
+            })
+        }
+        (Pre::Mapper(pre), request) => {
+            let plugin = pre.instantiate_async(&mut *store).await?;
+            let mapper = plugin.stepwell_plugin_mapper();
+            Ok(match request {
+                Request::Transform { context, input } => {
+                    Response::Mapped(mapper.call_transform(store, &context, &input).await?)
+                }
+                Request::Describe => Response::Described(mapper.call_describe(store).await?),
+                other => return Err(wasmtime::Error::msg(format!("a mapper has no `{}`", other.verb()))),
+            })
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The WebAssembly engine: its settings, what guests may import, and the ticker that lets them be interrupted.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use wasmtime::component::Linker;
+use wasmtime::{Cache, CacheConfig, Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use super::bindings::StepPlugin;
+use super::host_state::HostState;
+use super::{Error, wasi};
+
+/// The time between two ticks; a guest that computes yields at each.
+const TICK_MS: u64 = 10;
+
+/// The largest memory that a guest can be given, whatever the limits say.
+pub(super) const MEMORY_BYTES_CEILING: usize = 1 << 30;
+
+/// Core instances of one component: a JavaScript or Python one has several.
+const CORE_INSTANCES_PER_COMPONENT: u32 = 24;
+
+/// The engine and what is shared by all components.
+pub(super) struct Runtime {
+    pub(super) engine: Engine,
+    pub(super) linker: Linker<HostState>,
+}
+
+impl Runtime {
+    /// An engine with room for `calls_max` calls at once, that keeps compiled code in `cache_dir`.
+    pub(super) fn new(cache_dir: Option<PathBuf>, calls_max: u32) -> Result<Self, Error> {
+        let mut config = settings();
+        if let Some(dir) = cache_dir {
+            config.cache(Some(cache(dir)?));
+        }
+        config.allocation_strategy(pool(calls_max));
+        let engine = Engine::new(&config).or_else(|error| {
+            tracing::warn!(%error, "no address space for a pool of instances: each call will allocate its own");
+            config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+            Engine::new(&config)
+        });
+        let engine =
+            engine.map_err(|error| Error::engine("the WebAssembly engine does not start", &error))?;
+        let linker = linker(&engine)
+            .map_err(|error| Error::engine("the imports of plugins cannot be linked", &error))?;
+        tick(&engine)?;
+        Ok(Self { engine, linker })
+    }
+}
+
+/// Everything that could make two runs differ is off; threads and garbage collection are not even compiled in.
+fn settings() -> Config {
+    let mut config = Config::new();
+    config
+        .wasm_component_model(true)
+        .concurrency_support(false)
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        .cranelift_nan_canonicalization(true)
+        .relaxed_simd_deterministic(true)
+        .memory_init_cow(true)
+        .max_wasm_stack(512 << 10)
+        .async_stack_size(2 << 20)
+        .parallel_compilation(true);
+    config
+}
+
+fn pool(calls_max: u32) -> InstanceAllocationStrategy {
+    let mut pool = PoolingAllocationConfig::default();
+    pool.total_component_instances(calls_max)
+        .total_core_instances(calls_max * 8)
+        .total_memories(calls_max * 2)
+        .total_tables(calls_max * 4)
+        .total_stacks(calls_max)
+        .max_core_instances_per_component(CORE_INSTANCES_PER_COMPONENT)
+        .max_memories_per_component(4)
+        .max_tables_per_component(8)
+        .max_memory_size(MEMORY_BYTES_CEILING)
+        .max_unused_warm_slots(calls_max / 2);
+    InstanceAllocationStrategy::Pooling(pool)
+}
+
+/// Compiled code on disk, keyed by the component's digest and the engine's settings; bad entries are compiled anew.
+fn cache(dir: PathBuf) -> Result<Cache, Error> {
+    let dir = std::path::absolute(&dir).unwrap_or(dir);
+    let mut config = CacheConfig::new();
+    config.with_directory(&dir);
+    Cache::new(config).map_err(|error| {
+        Error::engine(&format!("compiled plugins cannot be kept in {}", dir.display()), &error)
+    })
+}
+
+fn linker(engine: &Engine) -> wasmtime::Result<Linker<HostState>> {
+    let mut linker = Linker::new(engine);
+    StepPlugin::add_to_linker::<_, wasmtime::component::HasSelf<_>>(&mut linker, |state| state)?;
+    wasi::add_to_linker(&mut linker)?;
+    Ok(linker)
+}
+
+/// Ends with the engine: it holds it weakly.
+fn tick(engine: &Engine) -> Result<(), Error> {
+    let engine = engine.weak();
+    let ticker = std::thread::Builder::new().name("plugin-ticker".into()).spawn(move || {
+        while let Some(engine) = engine.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
+            std::thread::sleep(Duration::from_millis(TICK_MS));
+        }
+    });
+    ticker
+        .map(drop)
+        .map_err(|error| Error(format!("the ticker of the WebAssembly engine does not start: {error}")))
+}

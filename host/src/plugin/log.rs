@@ -1,0 +1,87 @@
+//! What a plugin writes to the log: lines under the target `plugin`, within a budget of bytes for each call.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(super) use super::bindings::log::Level;
+
+/// Who writes: goes with each line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Author {
+    pub(super) plugin: String,
+    pub(super) tenant: String,
+    pub(super) instance: String,
+    pub(super) step: String,
+}
+
+/// The log as one call sees it.
+pub(super) struct LogSink {
+    author: Author,
+    left_bytes: AtomicUsize,
+}
+
+impl LogSink {
+    /// A log with a budget.
+    pub(super) fn new(author: Author, bytes_max: usize) -> Self {
+        Self { author, left_bytes: AtomicUsize::new(bytes_max) }
+    }
+
+    /// Writes a line, or as much of it as the budget has left. The line that is cut says so; those after it are dropped.
+    pub(super) fn write(&self, level: Level, message: &str, fields: &str) {
+        let wanted = message.len() + fields.len();
+        let left = self.take(wanted);
+        if left == 0 && wanted > 0 {
+            return;
+        }
+        let (message, rest) = cut(message, left);
+        let (fields, _) = cut(fields, rest);
+        self.emit(level, message, fields, wanted > left);
+    }
+
+    /// Takes what is wanted from the budget, or what is left.
+    fn take(&self, wanted: usize) -> usize {
+        let before = self
+            .left_bytes
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(wanted)))
+            .unwrap_or_default();
+        before.min(wanted)
+    }
+
+    fn emit(&self, level: Level, message: &str, fields: &str, cut: bool) {
+        let Author { plugin, tenant, instance, step } = &self.author;
+        macro_rules! line {
+            ($level:expr) => {
+                tracing::event!(target: "plugin", $level, plugin, tenant, instance, step, fields, cut, "{message}")
+            };
+        }
+        match level {
+            Level::Trace => line!(tracing::Level::TRACE),
+            Level::Debug => line!(tracing::Level::DEBUG),
+            Level::Info => line!(tracing::Level::INFO),
+            Level::Warn => line!(tracing::Level::WARN),
+            Level::Error => line!(tracing::Level::ERROR),
+        }
+    }
+}
+
+/// The beginning of a text that fits, and what is left of the room.
+fn cut(text: &str, room: usize) -> (&str, usize) {
+    let kept = &text[..text.floor_char_boundary(room)];
+    (kept, room - kept.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        assert_eq!(cut("příliš", 4), ("př", 1));
+        assert_eq!(cut("short", 100), ("short", 95));
+    }
+
+    #[test]
+    fn the_budget_is_spent_once() {
+        let sink = LogSink::new(Author::default(), 10);
+        assert_eq!((sink.take(4), sink.take(4), sink.take(4), sink.take(4)), (4, 4, 2, 0));
+    }
+}

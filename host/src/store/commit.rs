@@ -1,0 +1,86 @@
+//! One transaction for a batch of transitions, the same on both databases.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::driver::{Driver, Transaction};
+use super::error::Fault;
+use super::guard;
+use super::order::Kind;
+use super::prepare::{Prepared, array};
+use crate::engine::port::store::Result;
+use crate::engine::port::{Hint, StoreError, Verdict};
+
+/// Writes a batch. Data that the database refuses costs its own transition only: the batch is halved until the
+/// culprit stands alone.
+pub(super) async fn commit<D: Driver>(driver: &D, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>> {
+    let begun = Instant::now();
+    let mut verdicts: Vec<Verdict> = Vec::with_capacity(sets.len());
+    // Ranges that are still to be written, the first one last.
+    let mut rest = Vec::from([0..sets.len()]);
+    while let Some(range) = rest.pop() {
+        if range.is_empty() {
+            continue;
+        }
+        match driver.transact(&sets[range.clone()]).await {
+            Ok(done) => {
+                driver.announce(hints(&sets[range], &done));
+                verdicts.extend(done);
+            }
+            Err(Fault::Data(why)) if range.len() == 1 => verdicts.push(Verdict::Refused(why)),
+            Err(Fault::Data(_)) => {
+                let middle = range.start + range.len() / 2;
+                rest.push(middle..range.end);
+                rest.push(range.start..middle);
+            }
+            Err(fault) => return Err(part_way(fault, &verdicts)),
+        }
+    }
+    measure(begun, &verdicts);
+    Ok(verdicts)
+}
+
+/// Checks the guards of a batch and writes what passes. Runs inside a transaction that the driver began and ends.
+pub(super) async fn decide(
+    tx: &mut dyn Transaction,
+    sets: &[Arc<Prepared>],
+) -> std::result::Result<Vec<Verdict>, Fault> {
+    let verdicts = guard::check(tx, sets).await?;
+    let winners = sets.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Applied);
+    let mut rows: Vec<(Kind, &str, &str)> = winners
+        .flat_map(|(set, _)| &set.rows)
+        .map(|((kind, name), row)| (*kind, name.as_str(), row.as_str()))
+        .collect();
+    rows.sort_by_key(|&(kind, name, _)| (kind, name));
+    for same_kind in rows.chunk_by(|one, other| one.0 == other.0) {
+        if let Some(statement) = same_kind[0].0.statement() {
+            tx.query(statement, &array(same_kind.iter().map(|(_, _, row)| *row))).await?;
+        }
+    }
+    Ok(verdicts)
+}
+
+/// Hints of what was written.
+fn hints(sets: &[Arc<Prepared>], verdicts: &[Verdict]) -> Vec<Hint> {
+    let written = sets.iter().zip(verdicts).filter(|(_, verdict)| **verdict == Verdict::Applied);
+    written.flat_map(|(set, _)| set.hints.iter().cloned()).collect()
+}
+
+/// A fault after a part of the batch was written: nobody may take it for "nothing was written".
+fn part_way(fault: Fault, verdicts: &[Verdict]) -> StoreError {
+    let error = StoreError::from(fault);
+    if verdicts.contains(&Verdict::Applied) {
+        return StoreError::Unknown(format!("a part of the batch was written, then: {error}"));
+    }
+    error
+}
+
+fn measure(begun: Instant, verdicts: &[Verdict]) {
+    metrics::histogram!("stepwell_commit_seconds").record(begun.elapsed().as_secs_f64());
+    #[expect(clippy::cast_precision_loss, reason = "a batch has few hundred transitions")]
+    metrics::histogram!("stepwell_commit_transitions").record(verdicts.len() as f64);
+    let conflicts = verdicts.iter().filter(|verdict| **verdict == Verdict::Conflict).count();
+    if conflicts > 0 {
+        metrics::counter!("stepwell_commit_conflicts_total").increment(conflicts as u64);
+    }
+}

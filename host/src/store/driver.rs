@@ -1,0 +1,39 @@
+//! What a database must be able to do; all else is shared.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::error::Fault;
+use super::prepare::Prepared;
+use super::statement::Statement;
+use crate::engine::port::{Hint, Verdict};
+
+/// A connection within a transaction.
+#[async_trait]
+pub(super) trait Transaction: Send {
+    /// Runs a statement; one JSON text for each row.
+    async fn query(&mut self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault>;
+}
+
+/// A database.
+#[async_trait]
+pub(super) trait Driver: Send + Sync + 'static {
+    /// Runs a statement that changes nothing.
+    async fn read(&self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault>;
+
+    /// Runs a statement that is a transaction of its own.
+    async fn write(&self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault>;
+
+    /// Runs [`super::commit::decide`] in a transaction, again if it must. On a fault nothing is written.
+    async fn transact(&self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault>;
+
+    /// Tells other hosts, if there can be any.
+    fn announce(&self, hints: Vec<Hint>);
+
+    /// Waits for hints of other hosts.
+    async fn next_hints(&self) -> Vec<Hint>;
+
+    /// Ends connections.
+    async fn close(&self);
+}

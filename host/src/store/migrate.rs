@@ -1,0 +1,63 @@
+//! Twin migrations, embedded: the same numbers and names for both databases.
+
+use sqlx::SqlSafeStr;
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+
+use super::OpenError;
+
+macro_rules! twins {
+    ($($number:literal $name:literal,)+) => {
+        const TWINS: &[Twin] = &[$(Twin {
+            number: $number,
+            name: $name,
+            postgres: include_str!(concat!("../../../migrations/postgres/", $name, ".sql")),
+            sqlite: include_str!(concat!("../../../migrations/sqlite/", $name, ".sql")),
+        },)+];
+    };
+}
+
+twins! {
+    1 "0001_tenants",
+    2 "0002_definitions",
+    3 "0003_plugins",
+    4 "0004_instances",
+    5 "0005_external_tasks",
+    6 "0006_timers",
+    7 "0007_journal",
+    8 "0008_lanes",
+}
+
+/// One step of the schema, in both dialects.
+struct Twin {
+    number: i64,
+    name: &'static str,
+    postgres: &'static str,
+    sqlite: &'static str,
+}
+
+/// For PostgreSQL; takes an advisory lock, so that two hosts that start at once do not collide.
+pub(super) fn postgres() -> Migrator {
+    migrator(|twin| twin.postgres)
+}
+
+/// For SQLite.
+pub(super) fn sqlite() -> Migrator {
+    migrator(|twin| twin.sqlite)
+}
+
+/// Says in a sentence why a migration did not go through.
+pub(super) fn explain(error: MigrateError) -> OpenError {
+    let known = TWINS.last().map_or(0, |twin| twin.number);
+    match error {
+        MigrateError::VersionMissing(found) => OpenError::Newer { found: found.max(known + 1), known },
+        other => OpenError::Migration(other.to_string()),
+    }
+}
+
+fn migrator(dialect: impl Fn(&Twin) -> &'static str) -> Migrator {
+    let migration = |twin: &Twin| {
+        let sql = dialect(twin).into_sql_str();
+        Migration::new(twin.number, twin.name.into(), MigrationType::Simple, sql, false)
+    };
+    Migrator::with_migrations(TWINS.iter().map(migration).collect())
+}

@@ -1,0 +1,139 @@
+//! The order in which a batch is written, kind by kind, and what makes two rows of a kind the same row.
+
+use super::statement::{self, Statement};
+use crate::domain::StepExecutionId;
+use crate::engine::port::Write;
+
+/// A kind of write. The order of the variants is the order of the statements:
+///
+/// - rows before those that belong to them (instances, steps, tasks);
+/// - of timers and subscriptions first what goes, then what comes, since a key may be used again (what comes
+///   and goes within one transition is left out by [`super::prepare`]);
+/// - closing after everything that may have been made for the closed step or instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    InsertDefinition,
+    InsertPlugin,
+    InsertToken,
+    RevokeToken,
+    InsertInstance,
+    UpdateInstance,
+    UpdateContext,
+    UpsertStep,
+    InsertTask,
+    UpdateTask,
+    CancelTask,
+    FireTimer,
+    CancelTimer,
+    UpsertTimer,
+    DeleteSubscription,
+    InsertSubscription,
+    InsertEvent,
+    DeleteEvent,
+    InsertOutbox,
+    UpdateOutbox,
+    DeleteOutbox,
+    InsertIncident,
+    ResolveIncident,
+    InsertBlob,
+    InsertJournal,
+    CloseStep,
+    CloseInstance,
+    DeleteJournal,
+    DeleteInstance,
+    /// Not a statement of its own: [`super::guard`] takes the keys as it checks them.
+    InsertStartKey,
+}
+
+impl Kind {
+    /// The statement that writes all rows of the kind.
+    pub(super) fn statement(self) -> Option<&'static Statement> {
+        Some(match self {
+            Self::InsertDefinition => &statement::INSERT_DEFINITIONS,
+            Self::InsertPlugin => &statement::INSERT_PLUGINS,
+            Self::InsertToken => &statement::INSERT_TOKENS,
+            Self::RevokeToken => &statement::REVOKE_TOKENS,
+            Self::InsertInstance => &statement::INSERT_INSTANCES,
+            Self::UpdateInstance => &statement::UPDATE_INSTANCES,
+            Self::UpdateContext => &statement::UPDATE_CONTEXTS,
+            Self::UpsertStep => &statement::UPSERT_STEPS,
+            Self::InsertTask => &statement::INSERT_TASKS,
+            Self::UpdateTask => &statement::UPDATE_TASKS,
+            Self::CancelTask => &statement::CANCEL_TASKS,
+            Self::FireTimer => &statement::FIRE_TIMERS,
+            Self::CancelTimer => &statement::CANCEL_TIMERS,
+            Self::UpsertTimer => &statement::UPSERT_TIMERS,
+            Self::DeleteSubscription => &statement::DELETE_SUBSCRIPTIONS,
+            Self::InsertSubscription => &statement::INSERT_SUBSCRIPTIONS,
+            Self::InsertEvent => &statement::INSERT_EVENTS,
+            Self::DeleteEvent => &statement::DELETE_EVENTS,
+            Self::InsertOutbox => &statement::INSERT_OUTBOX,
+            Self::UpdateOutbox => &statement::UPDATE_OUTBOX,
+            Self::DeleteOutbox => &statement::DELETE_OUTBOX,
+            Self::InsertIncident => &statement::INSERT_INCIDENTS,
+            Self::ResolveIncident => &statement::RESOLVE_INCIDENTS,
+            Self::InsertBlob => &statement::INSERT_BLOBS,
+            Self::InsertJournal => &statement::INSERT_JOURNAL,
+            Self::CloseStep => &statement::CLOSE_STEPS,
+            Self::CloseInstance => &statement::CLOSE_INSTANCES,
+            Self::DeleteJournal => &statement::DELETE_JOURNALS,
+            Self::DeleteInstance => &statement::DELETE_INSTANCES,
+            Self::InsertStartKey => return None,
+        })
+    }
+}
+
+/// The kind of a write, and which row it is of that kind. Rows of one statement are in the order of their names,
+/// so that two batches take locks in the same order.
+pub(super) fn classify(write: &Write) -> (Kind, String) {
+    match write {
+        Write::InsertDefinition(row) => {
+            (Kind::InsertDefinition, format!("{}/{}/{}", row.tenant, row.key, row.version))
+        }
+        Write::InsertPlugin(row) => (Kind::InsertPlugin, row.digest.to_string()),
+        Write::InsertToken(row) => (Kind::InsertToken, row.id.to_string()),
+        Write::RevokeToken(row) => (Kind::RevokeToken, row.id.to_string()),
+        Write::InsertInstance(row) => (Kind::InsertInstance, row.id.to_string()),
+        Write::UpdateInstance(row) => (Kind::UpdateInstance, row.id.to_string()),
+        Write::UpdateContext(row) => (Kind::UpdateContext, row.id.to_string()),
+        Write::UpsertStep(row) => (Kind::UpsertStep, row.id.to_string()),
+        Write::InsertTask(row) => (Kind::InsertTask, row.id.to_string()),
+        Write::UpdateTask(row) => (Kind::UpdateTask, row.id.to_string()),
+        Write::CancelTask(row) => (Kind::CancelTask, within_step(row.step_execution_id, &row.key)),
+        Write::FireTimer(row) => (Kind::FireTimer, row.id.to_string()),
+        Write::CancelTimer(row) => (Kind::CancelTimer, within_step(row.step_execution_id, &row.key)),
+        Write::UpsertTimer(row) => (Kind::UpsertTimer, within_step(row.step_execution_id, &row.key)),
+        Write::DeleteSubscription(row) => {
+            (Kind::DeleteSubscription, within_step(row.step_execution_id, &row.key))
+        }
+        Write::InsertSubscription(row) => {
+            (Kind::InsertSubscription, within_step(row.step_execution_id, &row.key))
+        }
+        Write::InsertEvent(row) => (Kind::InsertEvent, row.id.to_string()),
+        Write::DeleteEvent(row) => (Kind::DeleteEvent, row.id.to_string()),
+        Write::InsertOutbox(row) => (Kind::InsertOutbox, row.id.to_string()),
+        Write::UpdateOutbox(row) => (Kind::UpdateOutbox, row.id.to_string()),
+        Write::DeleteOutbox(row) => (Kind::DeleteOutbox, row.id.to_string()),
+        Write::InsertIncident(row) => (Kind::InsertIncident, row.id.to_string()),
+        Write::ResolveIncident(row) => (Kind::ResolveIncident, row.id.to_string()),
+        Write::InsertBlob(row) => (Kind::InsertBlob, format!("{}/{}", row.instance_id, row.hash)),
+        Write::InsertJournal(row) => (Kind::InsertJournal, row.id.to_string()),
+        Write::CloseStep(row) => (Kind::CloseStep, row.step_execution_id.to_string()),
+        Write::CloseInstance(row) => (Kind::CloseInstance, row.instance_id.to_string()),
+        Write::DeleteJournal(row) => (Kind::DeleteJournal, row.instance_id.to_string()),
+        Write::DeleteInstance(row) => (Kind::DeleteInstance, row.instance_id.to_string()),
+        Write::InsertStartKey(row) => {
+            (Kind::InsertStartKey, start_key(row.tenant.as_str(), &row.workflow_key, &row.key))
+        }
+    }
+}
+
+/// The name of something that a plugin made, by its key.
+fn within_step(step: StepExecutionId, key: &str) -> String {
+    format!("{step}/{key}")
+}
+
+/// The name of an idempotency key. The unit separator cannot stand in a tenant's name or a workflow's key.
+pub(super) fn start_key(tenant: &str, workflow_key: &str, key: &str) -> String {
+    format!("{tenant}\u{1f}{workflow_key}\u{1f}{key}")
+}

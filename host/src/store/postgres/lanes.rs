@@ -1,0 +1,207 @@
+//! Lanes: connections for commits, each with a number in the database that tells which commits were done.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use sqlx::postgres::PgConnectOptions;
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use super::session::Session;
+use crate::domain::{Clock, SystemClock};
+use crate::engine::port::Verdict;
+use crate::store::commit::decide;
+use crate::store::driver::Transaction;
+use crate::store::error::Fault;
+use crate::store::patience::Patience;
+use crate::store::prepare::Prepared;
+use crate::store::statement;
+
+/// How long to look for the outcome of a commit whose answer was lost.
+const LOOK_SECONDS_MAX: u64 = 10;
+
+/// How often a batch is tried again after deadlocks.
+const DEADLOCKS_MAX: u32 = 20;
+
+/// Commits at once, each on a lane of its own.
+pub(super) struct Lanes {
+    free: Mutex<Vec<Lane>>,
+    permits: Semaphore,
+    count: u32,
+}
+
+impl Lanes {
+    /// So many lanes; each connects when it is first used.
+    pub(super) fn new(options: &PgConnectOptions, count: u32) -> Self {
+        let lane = |_| Lane { id: Uuid::now_v7(), number: 0, options: options.clone(), session: None };
+        Self {
+            free: Mutex::new((0..count).map(lane).collect()),
+            permits: Semaphore::new(count as usize),
+            count,
+        }
+    }
+
+    /// Runs a batch in a transaction.
+    pub(super) async fn transact(&self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault> {
+        let closed = || Fault::Away("it is closed".to_owned());
+        let _permit = self.permits.acquire().await.map_err(|_| closed())?;
+        let mut lane = self.free().pop().ok_or_else(closed)?;
+        let result = lane.transact(sets).await;
+        self.free().push(lane);
+        result
+    }
+
+    /// Waits for commits that are under way, and ends.
+    pub(super) async fn close(&self) {
+        let under_way = self.permits.acquire_many(self.count).await;
+        self.permits.close();
+        drop(under_way);
+        let lanes = std::mem::take(&mut *self.free());
+        for lane in lanes {
+            if let Some(session) = lane.session {
+                session.close().await;
+            }
+        }
+    }
+
+    fn free(&self) -> std::sync::MutexGuard<'_, Vec<Lane>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection that commits, and its row in `workflow_lanes`.
+struct Lane {
+    id: Uuid,
+    /// Of the last transaction that was tried; never used twice.
+    number: i64,
+    options: PgConnectOptions,
+    session: Option<Session>,
+}
+
+/// How a try ended.
+enum Ended {
+    /// Known, whatever it is.
+    Known(Result<Vec<Verdict>, Fault>),
+    /// COMMIT was sent and not answered.
+    Lost(Vec<Verdict>, String),
+}
+
+impl Lane {
+    async fn transact(&mut self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault> {
+        let mut patience = Patience::new();
+        let mut deadlocks = 0;
+        loop {
+            let fault = match self.attempt(sets).await {
+                Ended::Known(Ok(verdicts)) => return Ok(verdicts),
+                Ended::Known(Err(fault)) => fault,
+                Ended::Lost(verdicts, why) => match self.was_committed(&why).await? {
+                    true => return Ok(verdicts),
+                    false => Fault::Away(why),
+                },
+            };
+            let again = match &fault {
+                Fault::Away(_) => {
+                    self.session = None;
+                    patience.another().await
+                }
+                Fault::Again(_) => {
+                    deadlocks += 1;
+                    // Two batches that met once must not meet again.
+                    tokio::time::sleep(Duration::from_millis(rand::random_range(
+                        0..5 * u64::from(deadlocks),
+                    )))
+                    .await;
+                    deadlocks <= DEADLOCKS_MAX
+                }
+                Fault::Data(_) | Fault::Broken(_) | Fault::Unknown(_) => false,
+            };
+            if !again {
+                return Err(fault);
+            }
+            metrics::counter!("stepwell_commit_retries_total").increment(1);
+        }
+    }
+
+    async fn attempt(&mut self, sets: &[Arc<Prepared>]) -> Ended {
+        self.number += 1;
+        let seal =
+            json!({ "id": self.id, "number": self.number, "touched_at": SystemClock.now() }).to_string();
+        let mut session = match self.take_session().await {
+            Ok(session) => session,
+            Err(fault) => return Ended::Known(Err(fault)),
+        };
+        let verdicts = match write(&mut session, sets, &seal).await {
+            Ok(verdicts) => verdicts,
+            Err(fault) => {
+                self.roll_back(session, &fault).await;
+                return Ended::Known(Err(fault));
+            }
+        };
+        match session.say("commit").await {
+            Ok(()) => {
+                self.session = Some(session);
+                Ended::Known(Ok(verdicts))
+            }
+            // Nothing was written: it does not matter whether the end of nothing was heard.
+            Err(_) if !verdicts.contains(&Verdict::Applied) => Ended::Known(Ok(verdicts)),
+            Err(Fault::Away(why)) => Ended::Lost(verdicts, why),
+            // The server answered: it has rolled back.
+            Err(fault) => Ended::Known(Err(fault)),
+        }
+    }
+
+    async fn take_session(&mut self) -> Result<Session, Fault> {
+        match self.session.take() {
+            Some(session) => Ok(session),
+            None => Session::connect(&self.options).await,
+        }
+    }
+
+    /// Keeps the connection if the fault has left it sound.
+    async fn roll_back(&mut self, mut session: Session, fault: &Fault) {
+        if !matches!(fault, Fault::Away(_)) && session.say("rollback").await.is_ok() {
+            self.session = Some(session);
+        }
+    }
+
+    /// Whether the transaction with the lane's last number was committed. The look waits for an old backend that
+    /// still holds the lane's row, so that it cannot commit after the answer was "no".
+    async fn was_committed(&mut self, lost: &str) -> Result<bool, Fault> {
+        let mut patience = Patience::lasting(Duration::from_secs(LOOK_SECONDS_MAX));
+        loop {
+            match self.look().await {
+                Ok(number) => return Ok(number == self.number),
+                Err(Fault::Away(_) | Fault::Again(_)) if patience.another().await => {}
+                Err(Fault::Away(why) | Fault::Again(why)) => {
+                    return Err(Fault::Unknown(format!(
+                        "{lost}; then, while looking for the outcome: {why}"
+                    )));
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+
+    async fn look(&mut self) -> Result<i64, Fault> {
+        let mut session = Session::connect(&self.options).await?;
+        session.say("begin").await?;
+        session.say("set local lock_timeout = '10s'").await?;
+        let argument = json!({ "id": self.id, "touched_at": SystemClock.now() }).to_string();
+        let rows = session.query(&statement::LOOK_LANE, &argument).await?;
+        session.say("rollback").await?;
+        self.session = Some(session);
+        let number = rows.first().and_then(|row| row.parse().ok());
+        number.ok_or_else(|| Fault::Broken("a lane has no number".into()))
+    }
+}
+
+/// Everything of a transaction but its end.
+async fn write(session: &mut Session, sets: &[Arc<Prepared>], seal: &str) -> Result<Vec<Verdict>, Fault> {
+    session.say("begin").await?;
+    let verdicts = decide(session, sets).await?;
+    if verdicts.contains(&Verdict::Applied) {
+        session.query(&statement::SEAL_LANE, seal).await?;
+    }
+    Ok(verdicts)
+}

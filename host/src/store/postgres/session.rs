@@ -1,0 +1,134 @@
+//! Connections to PostgreSQL: a few, shared, each given back only if it is known to be sound.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection, PgConnection, Row};
+use tokio::sync::Semaphore;
+
+use crate::store::driver::Transaction;
+use crate::store::error::Fault;
+use crate::store::patience::Patience;
+use crate::store::statement::{Statement, parts};
+
+/// How long a new connection may take.
+const CONNECT_SECONDS_MAX: u64 = 5;
+
+/// How long a caller waits for a connection that others use.
+const ACQUIRE_SECONDS_MAX: u64 = 10;
+
+/// How long a statement may take before its connection counts as lost.
+const STATEMENT_SECONDS_MAX: u64 = 60;
+
+/// One connection.
+pub(super) struct Session(PgConnection);
+
+impl Session {
+    /// A new connection.
+    pub(super) async fn connect(options: &PgConnectOptions) -> Result<Self, Fault> {
+        Ok(Self(in_time(CONNECT_SECONDS_MAX, "connecting", options.connect()).await?))
+    }
+
+    /// Sends a word that begins or ends a transaction.
+    pub(super) async fn say(&mut self, word: &'static str) -> Result<(), Fault> {
+        in_time(STATEMENT_SECONDS_MAX, word, sqlx::raw_sql(word).execute(&mut self.0)).await?;
+        Ok(())
+    }
+
+    /// Says good-bye.
+    pub(super) async fn close(self) {
+        let _ = in_time(CONNECT_SECONDS_MAX, "closing", self.0.close()).await;
+    }
+}
+
+#[async_trait]
+impl Transaction for Session {
+    async fn query(&mut self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault> {
+        tracing::trace!(statement = statement.name, bytes = argument.len(), "postgres");
+        let mut rows = Vec::new();
+        for sql in parts(statement.postgres) {
+            let query = sqlx::query(sql).bind(argument).persistent(!statement.planned_anew);
+            rows = in_time(STATEMENT_SECONDS_MAX, statement.name, query.fetch_all(&mut self.0)).await?;
+        }
+        rows.iter().map(|row| Ok(row.try_get::<String, _>(0)?)).collect()
+    }
+}
+
+/// Connections that statements take turns on.
+pub(super) struct Sessions {
+    options: PgConnectOptions,
+    idle: Mutex<Vec<Session>>,
+    permits: Semaphore,
+}
+
+impl Sessions {
+    /// At most so many connections, made when they are needed.
+    pub(super) fn new(options: PgConnectOptions, connections_max: usize) -> Self {
+        Self { options, idle: Mutex::default(), permits: Semaphore::new(connections_max) }
+    }
+
+    /// Runs a statement as a transaction of its own. A lost connection is replaced, and the statement run again,
+    /// for as long as a caller can be kept waiting.
+    pub(super) async fn query(
+        &self,
+        statement: &'static Statement,
+        argument: &str,
+    ) -> Result<Vec<String>, Fault> {
+        let mut patience = Patience::new();
+        loop {
+            match self.once(statement, argument).await {
+                Err(Fault::Away(_) | Fault::Again(_)) if patience.another().await => {
+                    metrics::counter!("stepwell_store_retries_total").increment(1);
+                }
+                result => return result,
+            }
+        }
+    }
+
+    async fn once(&self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault> {
+        let waited =
+            tokio::time::timeout(Duration::from_secs(ACQUIRE_SECONDS_MAX), self.permits.acquire()).await;
+        let Ok(Ok(_permit)) = waited else {
+            return Err(Fault::Away("no connection was free, or it is closed".into()));
+        };
+        let idle = self.idle().pop();
+        let mut session = match idle {
+            Some(session) => session,
+            None => Session::connect(&self.options).await?,
+        };
+        // The session is out of the pool meanwhile: a caller that goes away takes it along.
+        let result = session.query(statement, argument).await;
+        match &result {
+            // What killed this one has killed the others: do not try them one by one.
+            Err(Fault::Away(_)) => self.idle().clear(),
+            _ => self.idle().push(session),
+        }
+        result
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Session>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends all connections; none is made any more.
+    pub(super) async fn close(&self) {
+        self.permits.close();
+        let idle = std::mem::take(&mut *self.idle());
+        for session in idle {
+            session.close().await;
+        }
+    }
+}
+
+async fn in_time<T>(
+    seconds_max: u64,
+    what: &str,
+    work: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, Fault> {
+    match tokio::time::timeout(Duration::from_secs(seconds_max), work).await {
+        Ok(result) => Ok(result?),
+        Err(_) => Err(Fault::Away(format!("{what} took longer than {seconds_max} s"))),
+    }
+}

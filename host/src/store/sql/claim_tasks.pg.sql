@@ -1,0 +1,42 @@
+-- Locks one pending task for each slot, by priority, then age: for each type the index has the rows in that
+-- order. A row that another host is taking is passed over. due_at is what Task::deadline computes.
+with a as (
+  select ($1::json ->> 'now')::timestamptz as now, json_array_length($1::json -> 'slots') as rows_max
+), picked as (
+  select t.id, t.priority, t.created_at, t.lock_duration_seconds,
+    t.heartbeat_interval_seconds * greatest(t.heartbeat_max_missed, 1) as silence_seconds
+  from a
+  cross join json_array_elements_text($1::json -> 'task_types') as w (task_type)
+  cross join lateral (
+    select * from workflow_external_tasks as p
+    where p.tenant = $1::json ->> 'tenant' and p.task_type = w.task_type
+      and p.status = 'PENDING' and p.available_at <= a.now
+    order by p.priority, p.created_at, p.id
+    limit a.rows_max
+    for update skip locked
+  ) as t
+), numbered as (
+  select *, row_number() over (order by priority, created_at, id) as number from picked
+), slots as (
+  select number, slot ->> 'worker_id' as worker_id, (slot ->> 'lock_token')::uuid as lock_token,
+    (slot ->> 'lock_ms')::double precision / 1000 as lock_seconds
+  from json_array_elements($1::json -> 'slots') with ordinality as s (slot, number)
+), held as (
+  select n.id, s.worker_id, s.lock_token, a.now,
+    least(a.now + make_interval(secs => coalesce(s.lock_seconds, n.lock_duration_seconds)),
+      '9999-12-31T23:59:59.999Z'::timestamptz) as lock_expires_at,
+    case when n.silence_seconds is not null then
+      least(a.now + make_interval(secs => n.silence_seconds), '9999-12-31T23:59:59.999Z'::timestamptz)
+    end as heartbeat_due_at
+  from numbered as n
+  join slots as s on s.number = n.number
+  cross join a
+)
+update workflow_external_tasks as t set
+  status = 'LOCKED', worker_id = h.worker_id, lock_token = h.lock_token, locked_at = h.now,
+  last_heartbeat_at = h.now, updated_at = h.now, lock_expires_at = h.lock_expires_at,
+  due_at = least(t.timeout_at, h.lock_expires_at, h.heartbeat_due_at),
+  version = t.version + 1
+from held as h
+where t.id = h.id
+returning row_to_json(t)::text

@@ -1,0 +1,6 @@
+-- Events were consumed.
+delete from workflow_events
+where id in (
+  select t.id from json_each(?1) as r
+  join workflow_events as t on t.id = r.value ->> 'id' and t.tenant = r.value ->> 'tenant'
+)

@@ -1,0 +1,12 @@
+-- New outgoing items.
+insert into workflow_outbox (
+  id, tenant, instance_id, step_execution_id, ordering_key, kind, payload, attempts, due_at, last_error,
+  created_at
+)
+select
+  r.id, r.tenant, r.instance_id, r.step_execution_id, r.ordering_key, r.kind, r.payload, r.attempts,
+  r.due_at, r.last_error, r.created_at
+from json_to_recordset($1::json) as r (
+  id uuid, tenant text, instance_id uuid, step_execution_id uuid, ordering_key text, kind text,
+  payload text, attempts integer, due_at timestamptz, last_error text, created_at timestamptz
+)

@@ -1,0 +1,11 @@
+-- Outgoing items that wait, newest first.
+select json_object(
+  'id', t.id, 'tenant', t.tenant, 'instance_id', t.instance_id, 'step_execution_id', t.step_execution_id,
+  'ordering_key', t.ordering_key, 'kind', t.kind, 'payload', t.payload, 'attempts', t.attempts,
+  'due_at', t.due_at, 'last_error', t.last_error, 'created_at', t.created_at
+)
+from workflow_outbox as t
+where t.tenant = ?1 ->> 'tenant'
+  and (?1 ->> 'after' is null or t.id < ?1 ->> 'after')
+order by t.id desc
+limit ?1 ->> 'rows_max'

@@ -1,0 +1,2 @@
+-- Whether the database answers.
+select 'true' where $1::json is not null

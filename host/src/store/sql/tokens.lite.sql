@@ -1,0 +1,8 @@
+-- Tokens of a tenant, oldest first.
+select json_object(
+  'id', t.id, 'tenant', t.tenant, 'role', t.role, 'name', t.name, 'secret_hash', t.secret_hash,
+  'created_at', t.created_at, 'expires_at', t.expires_at, 'revoked_at', t.revoked_at
+)
+from workflow_tokens as t
+where t.tenant = ?1 ->> 'tenant'
+order by t.id

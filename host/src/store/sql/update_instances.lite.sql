@@ -1,0 +1,7 @@
+-- Instances moved on. Their versions were checked, under a lock, by guard_instances.
+update workflow_instances as t set
+  status = r.value ->> 'status', version = r.value ->> 'version', open_steps = r.value ->> 'open_steps',
+  open_incidents = r.value ->> 'open_incidents', error = nullif(r.value -> 'error', 'null'),
+  updated_at = r.value ->> 'updated_at', ended_at = r.value ->> 'ended_at'
+from json_each(?1) as r
+where t.id = r.value ->> 'id' and t.tenant = r.value ->> 'tenant'

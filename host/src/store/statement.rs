@@ -1,0 +1,137 @@
+//! Every statement of the store, by name: a pair of files, one for each dialect.
+
+/// A statement in both dialects. It takes one JSON text.
+pub(super) struct Statement {
+    /// The files' name.
+    pub(super) name: &'static str,
+    /// For PostgreSQL.
+    pub(super) postgres: &'static str,
+    /// For SQLite.
+    pub(super) sqlite: &'static str,
+    /// Whether the plan shall know the argument: for lists, whose absent filters then fall away.
+    pub(super) planned_anew: bool,
+}
+
+/// The statements of a file, which are divided by a line `-- next`. Only the last one's rows count.
+pub(super) fn parts(sql: &'static str) -> impl Iterator<Item = &'static str> {
+    sql.split("-- next\n")
+}
+
+macro_rules! pairs {
+    ($anew:literal; $($constant:ident = $name:literal,)+) => {$(
+        pub(super) static $constant: Statement = Statement {
+            name: $name,
+            postgres: include_str!(concat!("sql/", $name, ".pg.sql")),
+            sqlite: include_str!(concat!("sql/", $name, ".lite.sql")),
+            planned_anew: $anew,
+        };
+    )+};
+}
+
+macro_rules! postgres_only {
+    ($($constant:ident = $name:literal,)+) => {$(
+        pub(super) static $constant: Statement = Statement {
+            name: $name,
+            postgres: include_str!(concat!("sql/", $name, ".pg.sql")),
+            sqlite: "",
+            planned_anew: false,
+        };
+    )+};
+}
+
+// Guards.
+pairs! { false;
+    GUARD_INSTANCES = "guard_instances",
+    GUARD_TASKS = "guard_tasks",
+    GUARD_TIMERS = "guard_timers",
+    GUARD_SUBSCRIPTIONS = "guard_subscriptions",
+    GUARD_OUTBOX = "guard_outbox",
+    GUARD_DEFINITIONS = "guard_definitions",
+    CLAIM_START_KEYS = "claim_start_keys",
+    USED_START_KEYS = "used_start_keys",
+}
+
+// Writes of a transition.
+pairs! { false;
+    INSERT_DEFINITIONS = "insert_definitions",
+    INSERT_PLUGINS = "insert_plugins",
+    INSERT_TOKENS = "insert_tokens",
+    REVOKE_TOKENS = "revoke_tokens",
+    INSERT_INSTANCES = "insert_instances",
+    UPDATE_INSTANCES = "update_instances",
+    UPDATE_CONTEXTS = "update_contexts",
+    UPSERT_STEPS = "upsert_steps",
+    INSERT_TASKS = "insert_tasks",
+    UPDATE_TASKS = "update_tasks",
+    CANCEL_TASKS = "cancel_tasks",
+    FIRE_TIMERS = "fire_timers",
+    CANCEL_TIMERS = "cancel_timers",
+    UPSERT_TIMERS = "upsert_timers",
+    DELETE_SUBSCRIPTIONS = "delete_subscriptions",
+    INSERT_SUBSCRIPTIONS = "insert_subscriptions",
+    INSERT_OUTBOX = "insert_outbox",
+    UPDATE_OUTBOX = "update_outbox",
+    DELETE_OUTBOX = "delete_outbox",
+    INSERT_EVENTS = "insert_events",
+    DELETE_EVENTS = "delete_events",
+    INSERT_INCIDENTS = "insert_incidents",
+    RESOLVE_INCIDENTS = "resolve_incidents",
+    INSERT_BLOBS = "insert_blobs",
+    INSERT_JOURNAL = "insert_journal",
+    CLOSE_STEPS = "close_steps",
+    CLOSE_INSTANCES = "close_instances",
+    DELETE_JOURNALS = "delete_journals",
+    DELETE_INSTANCES = "delete_instances",
+}
+
+// Claims.
+pairs! { false;
+    CLAIM_TASKS = "claim_tasks",
+    CLAIM_DUE_TASKS = "claim_due_tasks",
+    CLAIM_TIMERS = "claim_timers",
+    CLAIM_OUTBOX = "claim_outbox",
+}
+
+// Reads.
+pairs! { false;
+    DEFINITION = "definition",
+    INSTANCE = "instance",
+    STEPS = "steps",
+    NEWEST_STEPS = "newest_steps",
+    STEP_EXECUTION = "step_execution",
+    TASK = "task",
+    EVENTS = "events",
+    INCIDENT = "incident",
+    MATCHING = "matching",
+    START_KEY = "start_key",
+    NEXT_DUE = "next_due",
+    AVAILABLE_SINCE = "available_since",
+    DEFINITIONS = "definitions",
+    TIMERS = "timers",
+    BLOBS = "blobs",
+    TOKEN = "token",
+    TOKENS = "tokens",
+    HAS_TOKENS = "has_tokens",
+    PLUGINS = "plugins",
+    COMPONENT = "component",
+    TASK_COUNTS = "task_counts",
+    ENDED_BEFORE = "ended_before",
+    PING = "ping",
+}
+
+// Lists with filters.
+pairs! { true;
+    INSTANCES = "instances",
+    TASKS = "tasks",
+    INCIDENTS = "incidents",
+    JOURNAL = "journal",
+    OUTBOX = "outbox",
+}
+
+// Lanes and hints.
+postgres_only! {
+    SEAL_LANE = "seal_lane",
+    LOOK_LANE = "look_lane",
+    SWEEP_LANES = "sweep_lanes",
+    NOTIFY = "notify",
+}

@@ -1,0 +1,146 @@
+//! `HOSTILE`: a step type that misbehaves as `config.mode` says. Written against the bare bindings, since the SDK's
+//! own types would not let it return nonsense.
+
+use serde::Deserialize;
+use serde_json::json;
+use stepwell_sdk::bindings::step::exports::stepwell::plugin::step::Guest;
+use stepwell_sdk::log::Level;
+use stepwell_sdk::{
+    Context, Effect, Event, Message, Outcome, PluginError, RetryPolicy, TaskSpec, Transition,
+};
+
+/// The step type.
+pub struct Hostile;
+
+#[derive(Deserialize)]
+struct Config {
+    mode: String,
+    #[serde(default)]
+    size: usize,
+}
+
+impl Guest for Hostile {
+    fn describe() -> String {
+        json!({
+            "types": ["HOSTILE"],
+            "version": "1",
+            "effects": ["publish"],
+            "config_schema": { "type": "object", "required": ["mode"], "properties": { "mode": { "type": "string" } } },
+        })
+        .to_string()
+    }
+
+    fn start(context: Context, input: String) -> Result<Transition, PluginError> {
+        let config: Config = serde_json::from_str(&context.config)
+            .map_err(|error| PluginError::InvalidConfig(error.to_string()))?;
+        let size = config.size;
+        match config.mode.as_str() {
+            "fine" => Ok(completed(input)),
+            "trap" => panic!("as told"),
+            "loop" => spin(),
+            "memory" => Ok(completed(hoard(size).to_string())),
+            "recursion" => Ok(completed(descend(0).to_string())),
+            "output" => Ok(completed(format!("\"{}\"", "x".repeat(size)))),
+            "not-json" => Ok(completed("not json".into())),
+            "nul" => Ok(completed(r#""\u0000""#.into())),
+            "deep" => Ok(completed("[".repeat(size) + &"]".repeat(size))),
+            "effects" => Ok(with((0..size).map(|at| publish(&at.to_string())).collect())),
+            "not-granted" => Ok(with(vec![task()])),
+            "no-key" => Ok(with(vec![publish("")])),
+            "log" => Ok(chatter(size)),
+            "state" => Ok(Transition { state: format!("\"{}\"", "x".repeat(size)), ..completed("1".into()) }),
+            "state-not-json" => Ok(Transition { state: "{".into(), ..completed("1".into()) }),
+            "burn" => Ok(completed(burn(size).to_string())),
+            "context" => {
+                Ok(completed(json!([context.now, context.seed, context.attempt, context.seq]).to_string()))
+            }
+            "refuse" => Err(PluginError::InvalidInput("as told".into())),
+            other => Err(PluginError::InvalidConfig(format!("there is no mode {other}"))),
+        }
+    }
+
+    fn on_event(_: Context, _: String, event: Event) -> Result<Transition, PluginError> {
+        Err(PluginError::UnsupportedEvent(format!("{event:?}")))
+    }
+}
+
+fn completed(output: String) -> Transition {
+    Transition {
+        state: "{}".into(),
+        state_version: 1,
+        effects: Vec::new(),
+        outcome: Outcome::Completed(output),
+        note: None,
+    }
+}
+
+fn with(effects: Vec<Effect>) -> Transition {
+    Transition { effects, outcome: Outcome::Waiting, ..completed(String::new()) }
+}
+
+fn publish(key: &str) -> Effect {
+    Effect::Publish(Message {
+        key: key.into(),
+        name: "n".into(),
+        correlation: None,
+        payload: "null".into(),
+        headers: Vec::new(),
+    })
+}
+
+fn task() -> Effect {
+    Effect::CreateTask(TaskSpec {
+        key: "task".into(),
+        topic: "t".into(),
+        input: "{}".into(),
+        priority: 5,
+        timeout_ms: None,
+        lock_ms: 1_000,
+        retry: RetryPolicy {
+            max_attempts: 1,
+            initial_ms: 0,
+            factor_percent: 100,
+            max_ms: 0,
+            jitter_percent: 0,
+        },
+        heartbeat: None,
+        max_lock_expiries: 1,
+        extra: "{}".into(),
+    })
+}
+
+fn spin() -> ! {
+    let mut turns = 0u64;
+    loop {
+        turns = std::hint::black_box(turns).wrapping_add(1);
+    }
+}
+
+fn burn(turns: usize) -> usize {
+    (0..turns).fold(0, |sum, turn| std::hint::black_box(sum ^ turn))
+}
+
+/// Takes memory, a mebibyte at a time.
+fn hoard(mebibytes: usize) -> usize {
+    let hoard: Vec<Vec<u8>> = (0..mebibytes).map(|at| vec![at as u8 | 1; 1 << 20]).collect();
+    std::hint::black_box(&hoard).iter().map(|part| usize::from(part[7])).sum()
+}
+
+fn descend(depth: u64) -> u64 {
+    let deeper = std::hint::black_box([depth; 16]);
+    if deeper[3] == u64::MAX { 0 } else { descend(deeper[5] + 1) + deeper[9] }
+}
+
+fn chatter(lines: usize) -> Transition {
+    for line in 0..lines {
+        stepwell_sdk::log::write(
+            Level::Info,
+            &format!("{line} {}", "x".repeat(1_000)),
+            &json!({ "line": line }),
+        );
+    }
+    completed("1".into())
+}
+
+#[cfg(target_arch = "wasm32")]
+stepwell_sdk::bindings::step::export!(Hostile with_types_in stepwell_sdk::bindings::step);

@@ -1,0 +1,48 @@
+//! The components that the tests load: real ones, built from `tests/guests` and `examples`.
+
+include!(concat!(env!("OUT_DIR"), "/guests.rs"));
+
+/// The step type `HOSTILE`, which misbehaves as `config.mode` says.
+pub fn hostile() -> Vec<u8> {
+    guest("hostile")
+}
+
+/// The step type `MOODY`, which traps on every event.
+pub fn moody_broken() -> Vec<u8> {
+    guest("moody-broken")
+}
+
+/// The step type `MOODY`, mended: it completes with what the worker returned.
+pub fn moody_mended() -> Vec<u8> {
+    guest("moody-mended")
+}
+
+/// The mapper `moody-mapper`, which traps when its input has `"trap": true`.
+pub fn moody_mapper() -> Vec<u8> {
+    guest("moody-mapper")
+}
+
+/// The step type `COURIER`: subscribes, publishes, sets and cancels timers as its configuration says.
+pub fn courier() -> Vec<u8> {
+    guest("courier")
+}
+
+/// A component that traps in `describe`.
+pub fn trap_describe() -> Vec<u8> {
+    guest("trap-describe")
+}
+
+/// The mapper `wasi-probe`, which tells what WASI told it.
+pub fn wasi_probe() -> Vec<u8> {
+    guest("wasi-probe")
+}
+
+/// The step type `GREETING`, the example for authors.
+pub fn greeting() -> Vec<u8> {
+    include_bytes!(concat!(env!("OUT_DIR"), "/greeting-step.wasm")).to_vec()
+}
+
+fn guest(name: &str) -> Vec<u8> {
+    let found = GUESTS.iter().find(|(guest, _)| *guest == name);
+    found.map(|(_, bytes)| bytes.to_vec()).unwrap_or_default()
+}

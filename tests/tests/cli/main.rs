@@ -1,0 +1,13 @@
+//! The binary as users meet it: commands, exit codes, signals, settings, the demo and the README.
+
+mod commands;
+mod crash;
+mod demo;
+mod outage;
+mod plugins;
+mod readme;
+mod serving;
+mod settings;
+mod support;
+mod tokens;
+mod traces;
