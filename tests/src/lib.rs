@@ -1,1 +1,4 @@
-//! Stub.
+//! What the test suites share: real databases, one for each test.
+
+pub mod db;
+pub mod postgres;
