@@ -1,0 +1,28 @@
+# What a developer does, by name. `make` alone lists it.
+
+.DEFAULT_GOAL := help
+.PHONY: help tools postgres lint unit test build run
+
+help: ## lists the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+tools: ## installs the Rust toolchain that the project names
+	scripts/install-tools.sh
+
+postgres: ## installs PostgreSQL for the tests, if it is missing (no service is touched)
+	scripts/install-postgres.sh
+
+lint: ## checks format and lints
+	cargo fmt --all --check
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+
+unit: ## runs all tests, on SQLite and on PostgreSQL
+	cargo test --release --locked --workspace
+
+test: tools postgres lint unit ## everything that a change must pass
+
+build: ## builds the binary
+	cargo build --release --locked --workspace --bin stepwell
+
+run: build ## starts a host with all defaults
+	target/release/stepwell serve

@@ -1,0 +1,17 @@
+//! What both databases must do alike, tried on real ones.
+
+mod claims;
+mod closing;
+mod commits;
+mod deadlines;
+mod fixture;
+mod hints;
+mod lost_commits;
+mod opening;
+mod outbox;
+mod proxy;
+mod reads;
+mod restarts;
+mod start_keys;
+mod tenants;
+mod values;
