@@ -140,7 +140,8 @@ async fn attempt(
     };
     let (now_ms, seed) = request.moment();
     let state = HostState::new(limits, request.author(loaded.name()), now_ms, seed);
-    let failed = |error: &wasmtime::Error| fault::classify(verb, error, fuel, output_bytes_max);
+    let wall = Duration::from_millis(limits.wall_ms_max);
+    let failed = |error: &wasmtime::Error| fault::classify(verb, error, fuel, output_bytes_max, wall);
 
     let mut store = Store::new(&runtime.engine, state);
     store.limiter(|state| &mut state.limiter);
@@ -149,7 +150,6 @@ async fn attempt(
     store.set_epoch_deadline(1);
     store.epoch_deadline_async_yield_and_update(1);
 
-    let wall = Duration::from_millis(limits.wall_ms_max);
     let response = match tokio::time::timeout(wall, invoke(&mut store, &loaded.pre, request)).await {
         Ok(answer) => answer.map_err(|error| failed(&error))?,
         Err(_) => return Err(fault::timed_out(verb, wall)),

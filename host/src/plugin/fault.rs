@@ -33,7 +33,13 @@ pub(super) fn timed_out(verb: &str, limit: Duration) -> Fault {
 }
 
 /// What wasmtime's error means.
-pub(super) fn classify(verb: &str, error: &wasmtime::Error, fuel: u64, output_bytes_max: usize) -> Fault {
+pub(super) fn classify(
+    verb: &str,
+    error: &wasmtime::Error,
+    fuel: u64,
+    output_bytes_max: usize,
+    wall: Duration,
+) -> Fault {
     if let Some(exceeded) = error.downcast_ref::<MemoryExceeded>() {
         return verdict("plugin_memory", format!("`{verb}` was stopped: {exceeded}"));
     }
@@ -45,7 +51,7 @@ pub(super) fn classify(verb: &str, error: &wasmtime::Error, fuel: u64, output_by
         Some(Trap::OutOfFuel) => {
             verdict("plugin_fuel", format!("`{verb}` used up its {fuel} units of fuel without an answer"))
         }
-        Some(Trap::Interrupt) => timed_out(verb, Duration::ZERO),
+        Some(Trap::Interrupt) => timed_out(verb, wall),
         Some(trap) => verdict("plugin_trap", format!("`{verb}` trapped: {}", trap_text(*trap))),
         None if error.chain().any(|cause| cause.to_string().contains(OUTPUT_EXHAUSTED)) => {
             verdict("plugin_output", format!("`{verb}` returned more than {output_bytes_max} bytes"))

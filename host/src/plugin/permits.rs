@@ -11,7 +11,7 @@ use crate::domain::plugin::Fault;
 use crate::domain::{Digest, TenantId};
 
 /// The longest wait for a place; then the call is turned away, to be tried again.
-const WAIT: Duration = Duration::from_secs(10);
+const WAIT: Duration = Duration::from_secs(30);
 
 /// Entries kept before unused ones are dropped.
 const ENTRIES_MAX: usize = 4_096;

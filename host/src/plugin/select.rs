@@ -20,6 +20,9 @@ fn copy(from: &Value, to: &mut Value, names: &[String]) {
     match (from, names) {
         (Value::Object(members), [name, rest @ ..]) => {
             let Some(member) = members.get(name) else { return };
+            if !rest.is_empty() && !member.is_object() && !member.is_array() {
+                return;
+            }
             if !to.is_object() {
                 *to = Value::Object(Map::new());
             }
@@ -47,6 +50,7 @@ mod tests {
         assert_eq!(selected(&["/a/b"]), json!({ "a": { "b": 1 } }));
         assert_eq!(selected(&["/a/b", "/d"]), json!({ "a": { "b": 1 }, "d": 3 }));
         assert_eq!(selected(&["/a/c/0"]), json!({ "a": { "c": [1, 2] } }));
+        assert_eq!(selected(&["/d/e"]), json!({}));
         assert_eq!(selected(&["/x~1y", "/gone"]), json!({ "x/y": 4 }));
         assert_eq!(selected(&[])["d"], 3);
     }

@@ -8,7 +8,7 @@ use stepwell::domain::transition::Outcome;
 use stepwell::engine::port::Plugins as _;
 use stepwell_tests::guests;
 
-use crate::kit::{NOW_MS, host, map, mode, output, served, start};
+use crate::kit::{Captured, NOW_MS, host, map, mode, output, served, start};
 
 #[tokio::test]
 async fn the_bundled_plugins_serve_their_names() {
@@ -144,10 +144,14 @@ async fn wasi_tells_the_call_s_time_and_draws_from_its_seed() {
         call.context.seed = seed;
         host.transform(&digest, &call).await.unwrap().result.unwrap()
     };
+    let (captured, guard) = Captured::begin();
     let (one, again, other) = (probe(1).await, probe(1).await, probe(2).await);
+    drop(guard);
     assert_eq!(one, again);
     assert_ne!(one["random"], other["random"]);
     assert_eq!(one["wall_ms"], NOW_MS);
     assert_eq!(one["monotonic_ns"], NOW_MS * 1_000_000);
+    assert_eq!(one["printed"], true);
+    assert!(captured.text().contains("printed by a guest"), "{}", captured.text());
     assert_eq!((&one["variables"], &one["arguments"]), (&json!([]), &json!([])));
 }

@@ -40,7 +40,7 @@ impl Guest for Hostile {
             "loop" => spin(),
             "memory" => Ok(completed(hoard(size).to_string())),
             "recursion" => Ok(completed(descend(0).to_string())),
-            "output" => Ok(completed(format!("\"{}\"", "x".repeat(size)))),
+            "output" => Ok(completed(text(size))),
             "not-json" => Ok(completed("not json".into())),
             "nul" => Ok(completed(r#""\u0000""#.into())),
             "deep" => Ok(completed("[".repeat(size) + &"]".repeat(size))),
@@ -120,10 +120,26 @@ fn burn(turns: usize) -> usize {
     (0..turns).fold(0, |sum, turn| std::hint::black_box(sum ^ turn))
 }
 
-/// Takes memory, a mebibyte at a time.
+/// Takes memory, a mebibyte at a time. It writes to little of it, since each byte written costs fuel.
 fn hoard(mebibytes: usize) -> usize {
-    let hoard: Vec<Vec<u8>> = (0..mebibytes).map(|at| vec![at as u8 | 1; 1 << 20]).collect();
-    std::hint::black_box(&hoard).iter().map(|part| usize::from(part[7])).sum()
+    let hoard: Vec<Vec<u8>> = (0..mebibytes)
+        .map(|at| {
+            let mut part = Vec::with_capacity(1 << 20);
+            part.push(at as u8 | 1);
+            part
+        })
+        .collect();
+    std::hint::black_box(&hoard).iter().map(|part| usize::from(part[0])).sum()
+}
+
+/// JSON text of so many bytes, made with few copies.
+fn text(size: usize) -> String {
+    let mut bytes = vec![b'x'; size.max(2)];
+    bytes[0] = b'"';
+    if let Some(last) = bytes.last_mut() {
+        *last = b'"';
+    }
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
 fn descend(depth: u64) -> u64 {

@@ -25,7 +25,24 @@ pub mod wasi {
                 }
             }
 
+            package wasi:io@0.2.0 {
+                interface error {
+                    resource error;
+                }
+                interface streams {
+                    use error.{error};
+                    variant stream-error { last-operation-failed(error), closed }
+                    resource output-stream {
+                        blocking-write-and-flush: func(contents: list<u8>) -> result<_, stream-error>;
+                    }
+                }
+            }
+
             package wasi:cli@0.2.0 {
+                interface stdout {
+                    use wasi:io/streams@0.2.0.{output-stream};
+                    get-stdout: func() -> output-stream;
+                }
                 interface environment {
                     get-environment: func() -> list<tuple<string, string>>;
                     get-arguments: func() -> list<string>;
@@ -37,6 +54,7 @@ pub mod wasi {
                 import wasi:clocks/monotonic-clock@0.2.0;
                 import wasi:random/random@0.2.0;
                 import wasi:cli/environment@0.2.0;
+                import wasi:cli/stdout@0.2.0;
             }
         "#,
         generate_all,
@@ -56,8 +74,11 @@ impl Mapper for WasiProbe {
     }
 
     fn transform(_: &MapContext, _: Value, _: Value) -> Result<Value, PluginError> {
+        let printed =
+            wasi::wasi::cli::stdout::get_stdout().blocking_write_and_flush(b"printed by a guest\n").is_ok();
         let wall = wasi::wasi::clocks::wall_clock::now();
         Ok(json!({
+            "printed": printed,
             "wall_ms": wall.seconds * 1_000 + u64::from(wall.nanoseconds) / 1_000_000,
             "monotonic_ns": wasi::wasi::clocks::monotonic_clock::now(),
             "random": wasi::wasi::random::random::get_random_u64().to_string(),
