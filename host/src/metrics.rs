@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 /// Seconds of an HTTP request, by `route`, `method` and `status`.
 pub const HTTP_SECONDS: &str = "stepwell_http_seconds";
@@ -16,10 +16,10 @@ pub const COMMIT_SECONDS: &str = "stepwell_commit_seconds";
 /// Transitions in a commit.
 pub const COMMIT_TRANSITIONS: &str = "stepwell_commit_transitions";
 /// Seconds of a plugin's call, by `plugin` and `verb`.
-pub const PLUGIN_SECONDS: &str = "stepwell_plugin_seconds";
+pub const PLUGIN_SECONDS: &str = "stepwell_plugin_call_seconds";
 /// Fuel of a plugin's call, by `plugin` and `verb`.
 pub const PLUGIN_FUEL: &str = "stepwell_plugin_fuel";
-/// Faults of plugins, by `plugin` and `code`.
+/// Faults of plugins, by `code`.
 pub const PLUGIN_FAULTS: &str = "stepwell_plugin_faults_total";
 /// Tasks that wait for a worker, by `task_type`.
 pub const TASKS_PENDING: &str = "stepwell_tasks_pending";
@@ -33,8 +33,16 @@ pub const TASKS_COMPLETED: &str = "stepwell_tasks_completed_total";
 pub const TASKS_FAILED: &str = "stepwell_tasks_failed_total";
 /// Deadlines of tasks that passed (time-out, lock expiry, missed heartbeats), by `task_type`.
 pub const TASKS_TIMED_OUT: &str = "stepwell_tasks_timed_out_total";
+/// Tasks that were made, by `task_type`.
+pub const TASKS_CREATED: &str = "stepwell_tasks_created_total";
+/// Reports and deadlines that changed a task, by `report`, `task_type` and the `status` that came of it.
+pub const TASKS_REPORTED: &str = "stepwell_tasks_reported_total";
 /// Instances that were started.
 pub const INSTANCES_STARTED: &str = "stepwell_instances_started_total";
+/// Instances that ended, by `status`.
+pub const INSTANCES_ENDED: &str = "stepwell_instances_ended_total";
+/// Transitions that met another one and were decided again.
+pub const COMMIT_CONFLICTS: &str = "stepwell_commit_conflicts_total";
 /// Polls that wait on this host.
 pub const POLLS_PARKED: &str = "stepwell_polls_parked";
 /// Workers that polled this host in the last five minutes.
@@ -51,6 +59,9 @@ pub const RETENTION_REMOVED: &str = "stepwell_retention_removed_total";
 const SECONDS_BUCKETS: [f64; 15] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
+const COUNT_BUCKETS: [f64; 9] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+const FUEL_BUCKETS: [f64; 9] = [1e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8, 1e9];
+
 /// Installs the recorder of this process, once, and returns what renders it.
 pub fn install() -> Option<PrometheusHandle> {
     static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
@@ -58,6 +69,10 @@ pub fn install() -> Option<PrometheusHandle> {
         .get_or_init(|| {
             let handle = PrometheusBuilder::new()
                 .set_buckets(&SECONDS_BUCKETS)
+                .and_then(|all| all.set_buckets_for_metric(Matcher::Full(PLUGIN_FUEL.into()), &FUEL_BUCKETS))
+                .and_then(|all| {
+                    all.set_buckets_for_metric(Matcher::Full(COMMIT_TRANSITIONS.into()), &COUNT_BUCKETS)
+                })
                 .and_then(PrometheusBuilder::install_recorder)
                 .map_err(|error| tracing::warn!(%error, "metrics are not recorded"))
                 .ok();
@@ -83,6 +98,10 @@ fn describe() {
     describe_counter!(TASKS_FAILED, Unit::Count, "Attempts that workers reported as failed");
     describe_counter!(TASKS_TIMED_OUT, Unit::Count, "Deadlines of tasks that passed");
     describe_counter!(INSTANCES_STARTED, Unit::Count, "Instances that were started");
+    describe_counter!(TASKS_CREATED, Unit::Count, "Tasks that were made");
+    describe_counter!(TASKS_REPORTED, Unit::Count, "Reports and deadlines that changed a task");
+    describe_counter!(INSTANCES_ENDED, Unit::Count, "Instances that ended");
+    describe_counter!(COMMIT_CONFLICTS, Unit::Count, "Transitions that met another one");
     describe_gauge!(POLLS_PARKED, Unit::Count, "Polls that wait on this host");
     describe_gauge!(WORKERS_ACTIVE, Unit::Count, "Workers that polled in the last five minutes");
     describe_counter!(TIMERS_FIRED, Unit::Count, "Timers that fired");
