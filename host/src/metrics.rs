@@ -33,7 +33,7 @@ pub const TASKS_COMPLETED: &str = "stepwell_tasks_completed_total";
 pub const TASKS_FAILED: &str = "stepwell_tasks_failed_total";
 /// Deadlines of tasks that passed (time-out, lock expiry, missed heartbeats), by `task_type`.
 pub const TASKS_TIMED_OUT: &str = "stepwell_tasks_timed_out_total";
-/// Instances that were started, by `workflow`.
+/// Instances that were started.
 pub const INSTANCES_STARTED: &str = "stepwell_instances_started_total";
 /// Polls that wait on this host.
 pub const POLLS_PARKED: &str = "stepwell_polls_parked";

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,9 @@ use crate::domain::Clock;
 use crate::domain::limits::Limits;
 use crate::engine::port::{Announcer, PluginCatalog, Plugins, Store};
 use crate::engine::{Engine, Parts};
+
+/// The pause before a loop that broke begins again.
+const RESTART_PAUSE: Duration = Duration::from_secs(1);
 
 /// What a host is made from.
 pub struct NodeParts {
@@ -104,18 +108,36 @@ impl Node {
 
     /// Runs every loop of the host until the shutdown.
     pub fn run_loops(self: &Arc<Self>, shutdown: CancellationToken) -> JoinHandle<()> {
-        let node = Arc::clone(self);
+        let (node, stop) = (Arc::clone(self), shutdown);
         let announcer: Arc<dyn Announcer> = Arc::clone(&self.hub) as _;
-        let due =
-            Due::new(Arc::clone(&self.store), Arc::clone(&self.engine), Arc::clone(&self.clock), announcer);
+        let due = Arc::new(Due::new(
+            Arc::clone(&self.store),
+            Arc::clone(&self.engine),
+            Arc::clone(&self.clock),
+            announcer,
+        ));
         tokio::spawn(async move {
-            let clock = node.clock.as_ref();
             tokio::join!(
-                alarm::run(&node.alarm, &due, clock, shutdown.clone()),
-                listen::run(node.store.as_ref(), node.hub.as_ref(), shutdown.clone()),
-                node.desk.run_sweeps(shutdown.clone()),
-                retention::run(&node.engine, clock, node.retention, shutdown.clone()),
-                gauges::run(node.store.as_ref(), &node.desk, shutdown.clone()),
+                keep_running("alarm", || {
+                    let (node, due, stop) = (Arc::clone(&node), Arc::clone(&due), stop.clone());
+                    async move { alarm::run(&node.alarm, &due, node.clock.as_ref(), stop).await }
+                }),
+                keep_running("listen", || {
+                    let (node, stop) = (Arc::clone(&node), stop.clone());
+                    async move { listen::run(node.store.as_ref(), node.hub.as_ref(), stop).await }
+                }),
+                keep_running("sweep", || {
+                    let (node, stop) = (Arc::clone(&node), stop.clone());
+                    async move { node.desk.run_sweeps(stop).await }
+                }),
+                keep_running("retention", || {
+                    let (node, stop) = (Arc::clone(&node), stop.clone());
+                    async move { retention::run(&node.engine, node.clock.as_ref(), node.retention, stop).await }
+                }),
+                keep_running("gauges", || {
+                    let (node, stop) = (Arc::clone(&node), stop.clone());
+                    async move { gauges::run(node.store.as_ref(), &node.desk, stop).await }
+                }),
             );
         })
     }
@@ -131,5 +153,17 @@ impl Node {
         self.stopping.cancel();
         self.desk.drain().await;
         self.engine.drain().await;
+    }
+}
+
+/// Runs a loop in a task of its own; should it panic, it is said, and the loop begins again.
+async fn keep_running<F>(name: &'static str, make: impl Fn() -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    while let Err(panicked) = tokio::spawn(make()).await {
+        metrics::counter!(crate::metrics::LOOP_ERRORS, "loop" => name).increment(1);
+        tracing::error!(name, %panicked, "a loop of this host broke, and begins again");
+        tokio::time::sleep(RESTART_PAUSE).await;
     }
 }

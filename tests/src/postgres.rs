@@ -76,7 +76,9 @@ impl Server {
             succeed(Command::new("chown").arg("postgres").arg(&self.folder), "chown")?;
         }
         let mut initdb = as_owner(&self.programs.join("initdb"));
-        initdb.args(["-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "-U", USER, "-D"]).arg(self.data());
+        initdb
+            .args(["-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "-U", USER, "-D"])
+            .arg(self.data());
         succeed(&mut initdb, "initdb")?;
         // Tests kill processes, not machines: fsync would only slow them down.
         let settings = "\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\nmax_connections = 300\n\
@@ -168,12 +170,15 @@ fn succeed(command: &mut Command, name: &str) -> Result<(), String> {
 fn programs() -> Option<PathBuf> {
     let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let newest = installed
-        .filter_map(|entry| Some((entry.file_name().to_str()?.parse::<u32>().ok()?, entry.path().join("bin"))))
+        .filter_map(|entry| {
+            Some((entry.file_name().to_str()?.parse::<u32>().ok()?, entry.path().join("bin")))
+        })
         .filter(|(_, programs)| programs.join("initdb").exists())
         .max();
     let on_path = || {
         let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path).find(|folder| folder.join("initdb").exists() && folder.join("postgres").exists())
+        std::env::split_paths(&path)
+            .find(|folder| folder.join("initdb").exists() && folder.join("postgres").exists())
     };
     newest.map(|(_, programs)| programs).or_else(on_path)
 }

@@ -26,6 +26,10 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Json<T> {
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
         let bytes = body(request, state).await?;
         let value = parse(&bytes)?;
+        // A struct would take its fields from an array too, by position, which nobody means.
+        if value.is_array() {
+            return Err(Problem::bad_request("invalid_request", "the body is an array; expected an object"));
+        }
         serde_json::from_value(value).map(Json).map_err(|_| wrong_type::<T>(&bytes))
     }
 }

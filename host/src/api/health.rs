@@ -15,10 +15,16 @@ use super::error::{Problem, ProblemBody};
 /// How long the database may take to answer.
 const PING: Duration = Duration::from_secs(2);
 
-/// Whether the process is alive.
+/// Whether the process is alive, and how many polls wait on it.
 #[utoipa::path(get, path = "/healthz", tag = "operations", security(()), responses((status = 200, body = Object)))]
 pub(super) async fn healthz(State(state): State<AppState>) -> JsonAnswer<Value> {
-    JsonAnswer(json!({ "status": "ok", "node": state.node.node_id, "version": env!("CARGO_PKG_VERSION") }))
+    let node = &state.node;
+    JsonAnswer(json!({
+        "status": "ok",
+        "node": node.node_id,
+        "version": env!("CARGO_PKG_VERSION"),
+        "parkedPolls": node.desk.parked(),
+    }))
 }
 
 /// Whether the host can take work: its database answers, and it is not stopping.

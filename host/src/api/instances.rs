@@ -20,7 +20,6 @@ use crate::domain::page::PageRequest;
 use crate::domain::{InstanceId, Timestamp};
 use crate::engine::StartRequest;
 use crate::engine::port::store::InstanceFilter;
-use crate::metrics as names;
 
 /// The longest idempotency key and business key.
 const KEY_CHARACTERS_MAX: usize = 255;
@@ -144,9 +143,6 @@ pub(super) async fn start(
     };
     let started = state.node.engine.start(request).await?;
     let status = if started.created { StatusCode::CREATED } else { StatusCode::OK };
-    if started.created {
-        metrics::counter!(names::INSTANCES_STARTED, "workflow" => workflow_key.clone()).increment(1);
-    }
     let view = StartedView {
         id: started.id.0,
         workflow_key,

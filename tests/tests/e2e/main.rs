@@ -1,0 +1,14 @@
+//! A host from the outside: HTTP in, HTTP out, on both databases.
+
+mod bad_input;
+mod definitions;
+mod external_task;
+mod graph;
+mod long_poll;
+mod messages;
+mod operations;
+mod plugins;
+mod rescue;
+mod tenants;
+mod two_hosts;
+mod watch;
