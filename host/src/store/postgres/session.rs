@@ -14,10 +14,10 @@ use crate::store::patience::Patience;
 use crate::store::statement::{Statement, parts};
 
 /// How long a new connection may take.
-const CONNECT_SECONDS_MAX: u64 = 5;
+const CONNECT_SECONDS_MAX: u64 = 10;
 
 /// How long a caller waits for a connection that others use.
-const ACQUIRE_SECONDS_MAX: u64 = 10;
+const ACQUIRE_SECONDS_MAX: u64 = 15;
 
 /// How long a statement may take before its connection counts as lost.
 const STATEMENT_SECONDS_MAX: u64 = 60;
