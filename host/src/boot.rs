@@ -124,7 +124,9 @@ impl Running {
 /// Opens a database. What is wrong with the address is a setting to change; all else may be right again later.
 async fn open(database: &str) -> Result<Arc<dyn Store>, Error> {
     store::open(database, uuid::Uuid::now_v7()).await.map_err(|error| match error {
-        OpenError::Scheme(_) | OpenError::Address(_) | OpenError::Newer { .. } => Error::Config(error.to_string()),
+        OpenError::Scheme(_) | OpenError::Address(_) | OpenError::Newer { .. } => {
+            Error::Config(error.to_string())
+        }
         _ => Error::Unavailable(error.to_string()),
     })
 }

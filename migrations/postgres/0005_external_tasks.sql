@@ -69,8 +69,8 @@ create index idx_external_tasks_timeout on workflow_external_tasks (due_at) wher
 -- Tasks that wait for a retry: when the next becomes available, and which did.
 create index idx_external_tasks_delayed
   on workflow_external_tasks (available_at) where status = 'PENDING' and available_at > created_at;
--- Counting what workers hold.
-create index idx_external_tasks_locked on workflow_external_tasks (task_type) where status = 'LOCKED';
+-- Counting what workers hold, and finding what a claim has locked whose answer was lost.
+create index idx_external_tasks_locked on workflow_external_tasks (task_type, lock_token) where status = 'LOCKED';
 -- Closing, listing and removing what belongs to an instance.
 create index idx_external_tasks_workflow_instance on workflow_external_tasks (workflow_instance_id, id);
 -- Lists, newest first; dead letters are few and looked at most.

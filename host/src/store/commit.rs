@@ -1,5 +1,6 @@
 //! One transaction for a batch of transitions, the same on both databases.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,7 +18,7 @@ pub(super) async fn commit<D: Driver>(driver: &D, sets: &[Arc<Prepared>]) -> Res
     let begun = Instant::now();
     let mut verdicts: Vec<Verdict> = Vec::with_capacity(sets.len());
     // Ranges that are still to be written, the first one last.
-    let mut rest = Vec::from([0..sets.len()]);
+    let mut rest: Vec<Range<usize>> = std::iter::once(0..sets.len()).collect();
     while let Some(range) = rest.pop() {
         if range.is_empty() {
             continue;

@@ -16,6 +16,16 @@ pub(super) trait Transaction: Send {
     async fn query(&mut self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault>;
 }
 
+/// A statement that is a transaction of its own.
+#[derive(Clone, Copy)]
+pub(super) struct Single {
+    /// What is run.
+    pub(super) statement: &'static Statement,
+    /// What tells, from the same argument, what was done by a first try whose answer was lost. Without it a
+    /// second try is simply made: what the first one has leased is found again when the lease runs out.
+    pub(super) found: Option<&'static Statement>,
+}
+
 /// A database.
 #[async_trait]
 pub(super) trait Driver: Send + Sync + 'static {
@@ -23,7 +33,7 @@ pub(super) trait Driver: Send + Sync + 'static {
     async fn read(&self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault>;
 
     /// Runs a statement that is a transaction of its own.
-    async fn write(&self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault>;
+    async fn write(&self, write: Single, argument: &str) -> Result<Vec<String>, Fault>;
 
     /// Runs [`super::commit::decide`] in a transaction, again if it must. On a fault nothing is written.
     async fn transact(&self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault>;

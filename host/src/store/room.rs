@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::commit;
-use super::driver::Driver;
+use super::driver::{Driver, Single};
 use super::error::Fault;
 use super::prepare::prepare;
 use super::statement::{self as sql, Statement};
@@ -58,14 +58,10 @@ impl<D: Driver> Room<D> {
     }
 
     /// Runs in a task of its own: a caller that goes away half-way leaves nothing half-done.
-    async fn write<T: DeserializeOwned>(
-        &self,
-        statement: &'static Statement,
-        argument: String,
-    ) -> Result<Vec<T>> {
+    async fn write<T: DeserializeOwned>(&self, write: Single, argument: String) -> Result<Vec<T>> {
         let driver = Arc::clone(&self.driver);
-        let task = tokio::spawn(async move { driver.write(statement, &argument).await });
-        parse(statement, task.await.map_err(ended)?)
+        let task = tokio::spawn(async move { driver.write(write, &argument).await });
+        parse(write.statement, task.await.map_err(ended)?)
     }
 
     async fn claim_due<T: DeserializeOwned>(
@@ -76,7 +72,7 @@ impl<D: Driver> Room<D> {
         rows_max: u32,
     ) -> Result<Vec<T>> {
         let argument = json!({ "now": now, "lease_until": lease_until, "rows_max": rows_max });
-        self.write(statement, argument.to_string()).await
+        self.write(Single { statement, found: None }, argument.to_string()).await
     }
 }
 
@@ -109,7 +105,8 @@ impl<D: Driver> Store for Room<D> {
         let argument = json!({
             "tenant": claim.tenant, "task_types": task_types, "now": claim.now, "slots": claim.slots,
         });
-        let mut tasks: Vec<Task> = self.write(&sql::CLAIM_TASKS, argument.to_string()).await?;
+        let write = Single { statement: &sql::CLAIM_TASKS, found: Some(&sql::CLAIMED_TASKS) };
+        let mut tasks: Vec<Task> = self.write(write, argument.to_string()).await?;
         tasks.sort_by_key(|task| (task.priority, task.created_at, task.id));
         Ok(tasks)
     }
@@ -165,7 +162,8 @@ impl<D: Driver> Store for Room<D> {
         let rows: Vec<Row<'_>> =
             rows.iter().map(|lease| Row { task: &lease.task, read_version: lease.read_version }).collect();
         let argument = serde_json::to_string(&rows).map_err(|error| StoreError::Broken(error.to_string()))?;
-        let written: HashSet<TaskId> = self.write(&sql::UPDATE_TASKS, argument).await?.into_iter().collect();
+        let write = Single { statement: &sql::UPDATE_TASKS, found: Some(&sql::LEASED_TASKS) };
+        let written: HashSet<TaskId> = self.write(write, argument).await?.into_iter().collect();
         Ok(leases
             .iter()
             .zip(chosen)

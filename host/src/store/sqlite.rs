@@ -13,7 +13,7 @@ use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::commit::decide;
-use super::driver::{Driver, Transaction};
+use super::driver::{Driver, Single, Transaction};
 use super::error::Fault;
 use super::prepare::Prepared;
 use super::statement::{Statement, parts};
@@ -81,9 +81,9 @@ impl Driver for Sqlite {
         run(&mut connection, statement, argument).await
     }
 
-    async fn write(&self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault> {
+    async fn write(&self, write: Single, argument: &str) -> Result<Vec<String>, Fault> {
         let mut writer = self.writer().await;
-        run(&mut open(&mut writer)?.connection, statement, argument).await
+        run(&mut open(&mut writer)?.connection, write.statement, argument).await
     }
 
     async fn transact(&self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault> {

@@ -128,10 +128,12 @@ pairs! { true;
     OUTBOX = "outbox",
 }
 
-// Lanes and hints.
+// Lanes and hints; what was done by a try whose answer was lost.
 postgres_only! {
     SEAL_LANE = "seal_lane",
     LOOK_LANE = "look_lane",
     SWEEP_LANES = "sweep_lanes",
     NOTIFY = "notify",
+    CLAIMED_TASKS = "claimed_tasks",
+    LEASED_TASKS = "leased_tasks",
 }

@@ -20,7 +20,7 @@ pub const TARGET: &str = "wasm32-unknown-unknown";
 pub fn build(crate_dir: &Path, out_dir: &Path) -> Result<PathBuf> {
     let name = folder_name(crate_dir)?;
     let toolchain = Toolchain::find()?;
-    let module = compile::compile(&toolchain, crate_dir, &target_dir(out_dir))?;
+    let module = compile::compile(&toolchain, crate_dir, &target_dir(crate_dir, out_dir))?;
     let component = encode::encode(&module)
         .with_context(|| format!("{} was compiled, but is no component", crate_dir.display()))?;
     let path = out_dir.join(format!("{name}.wasm"));
@@ -57,15 +57,16 @@ fn folder_name(crate_dir: &Path) -> Result<String> {
     name.map(str::to_owned).with_context(|| format!("{} has no name", crate_dir.display()))
 }
 
-/// `target/guests`, from a build script's `target/PROFILE/build/CRATE/out`; else a folder in `out_dir`.
-fn target_dir(out_dir: &Path) -> PathBuf {
+/// `target/guests`, from a build script's `target/PROFILE/build/CRATE/out`; else of the crate's workspace.
+fn target_dir(crate_dir: &Path, out_dir: &Path) -> PathBuf {
     let is_out = out_dir.file_name().is_some_and(|name| name == "out");
-    let build = out_dir
-        .ancestors()
-        .nth(2)
-        .filter(|build| is_out && build.file_name().is_some_and(|name| name == "build"));
-    match build.and_then(|build| build.ancestors().nth(2)) {
-        Some(target) => target.join("guests"),
+    let build = out_dir.ancestors().nth(2);
+    let build = build.filter(|build| is_out && build.file_name().is_some_and(|name| name == "build"));
+    if let Some(target) = build.and_then(|build| build.ancestors().nth(2)) {
+        return target.join("guests");
+    }
+    match crate_dir.ancestors().filter(|dir| dir.join("Cargo.lock").is_file()).last() {
+        Some(workspace) => workspace.join("target").join("guests"),
         None => out_dir.join("guests"),
     }
 }
@@ -76,10 +77,9 @@ mod tests {
 
     #[test]
     fn guests_are_built_beside_the_build_that_asks() {
-        assert_eq!(
-            target_dir(Path::new("/w/target/release/build/stepwell-1a/out")),
-            Path::new("/w/target/guests")
-        );
-        assert_eq!(target_dir(Path::new("/elsewhere")), Path::new("/elsewhere/guests"));
+        let script = Path::new("/w/target/release/build/stepwell-1a/out");
+        assert_eq!(target_dir(Path::new("/w/plugins/p"), script), Path::new("/w/target/guests"));
+        let alone = Path::new("/nowhere/at/all");
+        assert_eq!(target_dir(alone, Path::new("/elsewhere")), Path::new("/elsewhere/guests"));
     }
 }

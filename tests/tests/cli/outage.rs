@@ -11,10 +11,13 @@ async fn a_database_that_is_not_there_at_start_is_named() {
     let database = "postgres://stepwell:hunter2@127.0.0.1:1/stepwell";
     let folder = crate::support::folder();
     let data = folder.path().to_str().unwrap();
-    let ran = run(&["serve", "--listen", "127.0.0.1:0", "--data", data, "--database", database]).await.exits(69);
+    let ran =
+        run(&["serve", "--listen", "127.0.0.1:0", "--data", data, "--database", database]).await.exits(69);
     assert!(ran.stderr.contains("127.0.0.1:1") && ran.stderr.contains("database"), "{ran:?}");
     assert!(!ran.stderr.contains("hunter2") && !ran.stderr.contains("panicked"), "{ran:?}");
-    let wrong = run(&["serve", "--listen", "127.0.0.1:0", "--data", data, "--database", "mysql://x/y"]).await.exits(78);
+    let wrong = run(&["serve", "--listen", "127.0.0.1:0", "--data", data, "--database", "mysql://x/y"])
+        .await
+        .exits(78);
     assert!(wrong.stderr.contains("mysql"), "{wrong:?}");
 }
 

@@ -1,5 +1,7 @@
 //! What is due: tasks and timers, taken under a lease.
 
+use std::slice::from_ref;
+
 use anyhow::Result;
 use stepwell::engine::port::Write;
 use stepwell::engine::port::write::TimerFired;
@@ -42,12 +44,12 @@ async fn timers_are_leased_and_fire_once(db: TestDb) -> Result<()> {
     let (one, two) = (case.timer("one", at(10)), case.timer("two", at(5)));
     case.write(&*store, vec![Write::UpsertTimer(one.clone()), Write::UpsertTimer(two.clone())]).await?;
     assert_eq!(store.claim_timers(at(4), at(50), 9).await?, []);
-    assert_eq!(store.claim_timers(at(20), at(50), 1).await?, [two.clone()], "the earliest first");
-    assert_eq!(store.claim_timers(at(20), at(50), 9).await?, [one.clone()]);
+    assert_eq!(store.claim_timers(at(20), at(50), 1).await?, from_ref(&two), "the earliest first");
+    assert_eq!(store.claim_timers(at(20), at(50), 9).await?, from_ref(&one));
     assert_eq!(store.claim_timers(at(49), at(99), 9).await?, []);
     let fired = TimerFired { tenant: case.tenant.clone(), id: two.id, at: at(21) };
     apply(&*store, vec![Write::FireTimer(fired)]).await?;
-    assert_eq!(store.claim_timers(at(60), at(99), 9).await?, [one.clone()]);
+    assert_eq!(store.claim_timers(at(60), at(99), 9).await?, from_ref(&one));
     assert_eq!(store.timers(&case.tenant, case.instance.id).await?, [one]);
     assert_eq!(db.count("workflow_timers where triggered and due_at is null").await?, 1);
     // Its key is free again.

@@ -1,12 +1,14 @@
 //! A COMMIT whose answer is lost: it is found out whether it was done, never repeated blindly.
 
 use anyhow::Result;
+use stepwell::domain::task::Task;
+use stepwell::engine::port::store::TaskLease;
 use stepwell::engine::port::{StoreError, Verdict, Write};
 use stepwell_tests::db::TestDb;
 use stepwell_tests::on_postgres;
 use uuid::Uuid;
 
-use crate::fixture::{Case, commit_one, set};
+use crate::fixture::{Case, at, claim, commit_one, set, tenant};
 use crate::proxy::{Cut, Proxy};
 
 on_postgres!(
@@ -14,6 +16,8 @@ on_postgres!(
     a_commit_that_was_not_done_is_repeated,
     every_commit_may_be_cut,
     nobody_knows_while_the_database_is_away,
+    a_claim_whose_answer_was_lost_is_found_again,
+    a_lease_whose_answer_was_lost_is_held,
 );
 
 async fn a_commit_that_was_done_is_not_repeated(db: TestDb) -> Result<()> {
@@ -75,5 +79,48 @@ async fn nobody_knows_while_the_database_is_away(db: TestDb) -> Result<()> {
     assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
     let versions = db.numbers("select version from workflow_instances").await?;
     assert_eq!(versions, [2], "it was done after all, once");
+    Ok(())
+}
+
+async fn a_claim_whose_answer_was_lost_is_found_again(db: TestDb) -> Result<()> {
+    let (proxy, url) = Proxy::start(db.url()).await?;
+    let store = stepwell::store::open(&url, Uuid::now_v7()).await?;
+    let case = Case::new();
+    let tasks = [case.task("a"), case.task("b")];
+    case.write(&*store, tasks.iter().cloned().map(Write::InsertTask).collect()).await?;
+    // The statement is known to the connection before the claim that counts: only its parameters travel then.
+    assert_eq!(store.claim_tasks(&claim(&tenant("nobody"), at(1), 1)).await?, []);
+    let wish = claim(&case.tenant, at(2), 1);
+    proxy.cut_answer_to(&wish.slots[0].lock_token.to_string());
+    let claimed = store.claim_tasks(&wish).await?;
+    assert_eq!(proxy.cuts(), 1);
+    assert_eq!(claimed.len(), 1);
+    assert_eq!((claimed[0].id, claimed[0].lock_token), (tasks[0].id, Some(wish.slots[0].lock_token)));
+    assert_eq!(
+        db.count("workflow_external_tasks where status = 'LOCKED'").await?,
+        1,
+        "and no other was taken"
+    );
+    Ok(())
+}
+
+async fn a_lease_whose_answer_was_lost_is_held(db: TestDb) -> Result<()> {
+    let (proxy, url) = Proxy::start(db.url()).await?;
+    let store = stepwell::store::open(&url, Uuid::now_v7()).await?;
+    let case = Case::new();
+    case.write(&*store, vec![Write::InsertTask(case.task("a"))]).await?;
+    let mut task = store.claim_tasks(&claim(&case.tenant, at(2), 1)).await?.remove(0);
+    let lease = |task: &mut Task, ms: i64| {
+        let read_version = task.version;
+        (task.lock_expires_at, task.updated_at, task.version) = (Some(at(ms)), at(ms), read_version + 1);
+        TaskLease { task: task.clone(), read_version }
+    };
+    let first = lease(&mut task, 50);
+    assert_eq!(store.lease_tasks(&[first]).await?, [true]);
+    let second = lease(&mut task, 60);
+    proxy.cut_answer_to(&task.id.to_string());
+    assert_eq!(store.lease_tasks(&[second]).await?, [true]);
+    assert_eq!(proxy.cuts(), 1);
+    assert_eq!(store.task(&case.tenant, task.id).await?, Some(task));
     Ok(())
 }

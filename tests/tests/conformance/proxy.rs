@@ -1,7 +1,7 @@
 //! A wire to PostgreSQL that can be cut at the worst moment.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, Result};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -26,6 +26,8 @@ struct Shared {
     /// The next cut, 0 for none.
     cut: AtomicU8,
     cuts: AtomicU8,
+    /// The answer to a message with this in it is swallowed, once.
+    word: Mutex<Option<Vec<u8>>>,
     /// Nobody gets through any more after a cut.
     closed_after: AtomicBool,
     closed: AtomicBool,
@@ -45,6 +47,7 @@ impl Proxy {
         let shared = Arc::new(Shared {
             cut: AtomicU8::new(0),
             cuts: AtomicU8::new(0),
+            word: Mutex::new(None),
             closed_after: AtomicBool::new(false),
             closed: AtomicBool::new(false),
         });
@@ -58,6 +61,11 @@ impl Proxy {
             }
         });
         Ok((Self { shared }, through))
+    }
+
+    /// Cuts the connection of the next statement that names `word`, or rather a parameter of it, before its answer.
+    pub(crate) fn cut_answer_to(&self, word: &str) {
+        *self.shared.word.lock().expect("the word") = Some(word.as_bytes().to_vec());
     }
 
     /// Cuts the next COMMIT.
@@ -74,6 +82,18 @@ impl Proxy {
     /// How many COMMITs were cut.
     pub(crate) fn cuts(&self) -> u8 {
         self.shared.cuts.load(Ordering::SeqCst)
+    }
+}
+
+impl Shared {
+    fn names_word(&self, message: &[u8]) -> bool {
+        let mut word = self.word.lock().expect("the word");
+        let named =
+            word.as_ref().is_some_and(|word| message.windows(word.len()).any(|part| part == word.as_slice()));
+        if named {
+            *word = None;
+        }
+        named
     }
 }
 
@@ -111,7 +131,11 @@ async fn forth(
         if cut == Cut::BeforeTheServer as u8 {
             return Ok(());
         }
-        swallow.fetch_or(cut == Cut::BeforeTheAnswer as u8, Ordering::SeqCst);
+        let named = shared.names_word(message);
+        if named {
+            shared.cuts.fetch_add(1, Ordering::SeqCst);
+        }
+        swallow.fetch_or(named || cut == Cut::BeforeTheAnswer as u8, Ordering::SeqCst);
         to.write_all(message).await?;
     }
 }

@@ -42,7 +42,7 @@ fn dead_connections_cost_nobody_a_request() {
             apply(&*store, vec![Write::InsertJournal(case.journal(round))]).await.context("a commit")?;
             warm_up(&store, &case).await.context("many at once")?;
             let hints = tokio::time::timeout(Duration::from_secs(120), store.next_hints()).await?;
-            assert_eq!(hints, [Hint::Everything], "hints may have been missed");
+            assert!(hints.contains(&Hint::Everything), "hints may have been missed: {hints:?}");
         }
         assert_eq!(db.count("workflow_journal").await?, 3);
         Ok(())

@@ -148,7 +148,7 @@ async fn canonical_text_survives_byte_for_byte(db: TestDb) -> Result<()> {
         let (tenant, id) = (&case.tenant, case.instance.id);
         assert_eq!(store.step_execution(tenant, case.step.id).await?, Some(case.step.clone()));
         assert_eq!(store.events(tenant, case.step.id).await?, [event]);
-        assert_eq!(store.blobs(tenant, id, &[blob.hash.clone()]).await?, [blob]);
+        assert_eq!(store.blobs(tenant, id, std::slice::from_ref(&blob.hash)).await?, [blob]);
         let page = stepwell::domain::page::PageRequest { after: None, limit: 1 };
         assert_eq!(store.journal(tenant, id, &page).await?, [journal]);
         assert_eq!(store.outbox(tenant, &page).await?.first(), Some(&item));

@@ -4,7 +4,8 @@ use crate::tree::File;
 
 /// Statements that SQLite does not need: it has one host, so there is nobody to tell, and a commit whose answer
 /// is lost is not lost on a network.
-const POSTGRES_ONLY: [&str; 4] = ["look_lane", "notify", "seal_lane", "sweep_lanes"];
+const POSTGRES_ONLY: [&str; 6] =
+    ["claimed_tasks", "leased_tasks", "look_lane", "notify", "seal_lane", "sweep_lanes"];
 
 /// Ways to ask the database for the time.
 const CLOCKS: [&str; 9] = [

@@ -198,6 +198,7 @@ impl Lane {
 
 /// Everything of a transaction but its end.
 async fn write(session: &mut Session, sets: &[Arc<Prepared>], seal: &str) -> Result<Vec<Verdict>, Fault> {
+    session.refresh().await?;
     session.say("begin").await?;
     let verdicts = decide(session, sets).await?;
     if verdicts.contains(&Verdict::Applied) {

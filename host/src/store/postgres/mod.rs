@@ -17,7 +17,7 @@ use uuid::Uuid;
 use self::hints::Hints;
 use self::lanes::Lanes;
 use self::session::Sessions;
-use super::driver::Driver;
+use super::driver::{Driver, Single};
 use super::error::Fault;
 use super::prepare::Prepared;
 use super::statement::{self, Statement};
@@ -85,8 +85,8 @@ impl Driver for Postgres {
         self.readers.query(statement, argument).await
     }
 
-    async fn write(&self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault> {
-        self.claims.query(statement, argument).await
+    async fn write(&self, write: Single, argument: &str) -> Result<Vec<String>, Fault> {
+        self.claims.write(write.statement, write.found, argument).await
     }
 
     async fn transact(&self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault> {
@@ -130,6 +130,7 @@ fn options(url: &str) -> Result<PgConnectOptions, OpenError> {
             ("enable_seqscan", "off"),
             ("enable_hashjoin", "off"),
             ("enable_mergejoin", "off"),
+            ("enable_material", "off"),
             // Statements are short; compiling them takes longer than running them.
             ("jit", "off"),
         ])

@@ -1,7 +1,7 @@
 //! Connections to PostgreSQL: a few, shared, each given back only if it is known to be sound.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use sqlx::postgres::PgConnectOptions;
@@ -14,32 +14,49 @@ use crate::store::patience::Patience;
 use crate::store::statement::{Statement, parts};
 
 /// How long a new connection may take.
-const CONNECT_SECONDS_MAX: u64 = 5;
+const CONNECT_SECONDS_MAX: u64 = 10;
 
 /// How long a caller waits for a connection that others use.
-const ACQUIRE_SECONDS_MAX: u64 = 10;
+const ACQUIRE_SECONDS_MAX: u64 = 15;
 
 /// How long a statement may take before its connection counts as lost.
 const STATEMENT_SECONDS_MAX: u64 = 60;
 
+/// How long plans are kept. They are made for tables as big as they were then, and an empty database can fill
+/// faster than the server notices.
+const PLAN_SECONDS_MAX: u64 = 5;
+
 /// One connection.
-pub(super) struct Session(PgConnection);
+pub(super) struct Session {
+    connection: PgConnection,
+    planned_at: Instant,
+}
 
 impl Session {
     /// A new connection.
     pub(super) async fn connect(options: &PgConnectOptions) -> Result<Self, Fault> {
-        Ok(Self(in_time(CONNECT_SECONDS_MAX, "connecting", options.connect()).await?))
+        let connection = in_time(CONNECT_SECONDS_MAX, "connecting", options.connect()).await?;
+        Ok(Self { connection, planned_at: Instant::now() })
+    }
+
+    /// Forgets plans that are old. Statements stay prepared.
+    pub(super) async fn refresh(&mut self) -> Result<(), Fault> {
+        if self.planned_at.elapsed() > Duration::from_secs(PLAN_SECONDS_MAX) {
+            self.say("discard plans").await?;
+            self.planned_at = Instant::now();
+        }
+        Ok(())
     }
 
     /// Sends a word that begins or ends a transaction.
     pub(super) async fn say(&mut self, word: &'static str) -> Result<(), Fault> {
-        in_time(STATEMENT_SECONDS_MAX, word, sqlx::raw_sql(word).execute(&mut self.0)).await?;
+        in_time(STATEMENT_SECONDS_MAX, word, sqlx::raw_sql(word).execute(&mut self.connection)).await?;
         Ok(())
     }
 
     /// Says good-bye.
     pub(super) async fn close(self) {
-        let _ = in_time(CONNECT_SECONDS_MAX, "closing", self.0.close()).await;
+        let _ = in_time(CONNECT_SECONDS_MAX, "closing", self.connection.close()).await;
     }
 }
 
@@ -50,7 +67,8 @@ impl Transaction for Session {
         let mut rows = Vec::new();
         for sql in parts(statement.postgres) {
             let query = sqlx::query(sql).bind(argument).persistent(!statement.planned_anew);
-            rows = in_time(STATEMENT_SECONDS_MAX, statement.name, query.fetch_all(&mut self.0)).await?;
+            rows =
+                in_time(STATEMENT_SECONDS_MAX, statement.name, query.fetch_all(&mut self.connection)).await?;
         }
         rows.iter().map(|row| Ok(row.try_get::<String, _>(0)?)).collect()
     }
@@ -70,21 +88,42 @@ impl Sessions {
     }
 
     /// Runs a statement as a transaction of its own. A lost connection is replaced, and the statement run again,
-    /// for as long as a caller can be kept waiting.
+    /// for as long as a caller can be kept waiting. The answer may have been lost after the work was done: where
+    /// `found` can tell what was done, it is asked before a second try.
+    pub(super) async fn write(
+        &self,
+        statement: &'static Statement,
+        found: Option<&'static Statement>,
+        argument: &str,
+    ) -> Result<Vec<String>, Fault> {
+        let mut patience = Patience::new();
+        let mut lost = None;
+        loop {
+            if let Some(found) = lost {
+                match self.once(found, argument).await {
+                    Ok(done) if !done.is_empty() => return Ok(done),
+                    Ok(_) => {}
+                    Err(Fault::Away(_) | Fault::Again(_)) if patience.another().await => continue,
+                    Err(fault) => return Err(fault),
+                }
+            }
+            match self.once(statement, argument).await {
+                Err(Fault::Away(_) | Fault::Again(_)) if patience.another().await => {
+                    metrics::counter!("stepwell_store_retries_total").increment(1);
+                    lost = found;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// The same for a statement that may be run twice.
     pub(super) async fn query(
         &self,
         statement: &'static Statement,
         argument: &str,
     ) -> Result<Vec<String>, Fault> {
-        let mut patience = Patience::new();
-        loop {
-            match self.once(statement, argument).await {
-                Err(Fault::Away(_) | Fault::Again(_)) if patience.another().await => {
-                    metrics::counter!("stepwell_store_retries_total").increment(1);
-                }
-                result => return result,
-            }
-        }
+        self.write(statement, None, argument).await
     }
 
     async fn once(&self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault> {
@@ -99,7 +138,10 @@ impl Sessions {
             None => Session::connect(&self.options).await?,
         };
         // The session is out of the pool meanwhile: a caller that goes away takes it along.
-        let result = session.query(statement, argument).await;
+        let result = match session.refresh().await {
+            Ok(()) => session.query(statement, argument).await,
+            Err(fault) => Err(fault),
+        };
         match &result {
             // What killed this one has killed the others: do not try them one by one.
             Err(Fault::Away(_)) => self.idle().clear(),

@@ -23,10 +23,10 @@ with a as (
   from json_array_elements($1::json -> 'slots') with ordinality as s (slot, number)
 ), held as (
   select n.id, s.worker_id, s.lock_token, a.now,
-    least(a.now + make_interval(secs => coalesce(s.lock_seconds, n.lock_duration_seconds)),
+    least(a.now + make_interval(secs => least(coalesce(s.lock_seconds, n.lock_duration_seconds), 2.6e11)),
       '9999-12-31T23:59:59.999Z'::timestamptz) as lock_expires_at,
     case when n.silence_seconds is not null then
-      least(a.now + make_interval(secs => n.silence_seconds), '9999-12-31T23:59:59.999Z'::timestamptz)
+      least(a.now + make_interval(secs => least(n.silence_seconds, 2.6e11)), '9999-12-31T23:59:59.999Z'::timestamptz)
     end as heartbeat_due_at
   from numbered as n
   join slots as s on s.number = n.number
