@@ -83,7 +83,8 @@ async fn a_wide_join_happens_once(db: TestDb) -> Result<()> {
     let id = client.start("wide", json!({})).await?;
     let tasks = client.poll_with(&format!("taskType=part&maxTasks={WIDTH}")).await?;
     assert_eq!(tasks.len(), WIDTH);
-    let reports = tasks.iter().map(async |task| client.complete(task, &json!({ "step": task["stepId"] })).await);
+    let reports =
+        tasks.iter().map(async |task| client.complete(task, &json!({ "step": task["stepId"] })).await);
     futures::future::try_join_all(reports).await?;
     let join = client.poll_with("taskType=join&maxTasks=10").await?;
     assert_eq!(join.len(), 1);
