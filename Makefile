@@ -16,13 +16,13 @@ lint: ## checks format and lints
 	cargo fmt --all --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 
-unit: ## runs all tests, on SQLite and on PostgreSQL
+unit: build ## runs all tests, on SQLite and on PostgreSQL
 	cargo test --release --locked --workspace
 
 test: tools postgres lint unit ## everything that a change must pass
 
-build: ## builds the binary
+build: tools ## builds the binary, target/release/stepwell
 	cargo build --release --locked --workspace --bin stepwell
 
-run: build ## starts a host with all defaults
+run: build ## builds, and starts a host on SQLite at 127.0.0.1:8080
 	target/release/stepwell serve

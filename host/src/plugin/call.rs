@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use tracing::Instrument as _;
 use wasmtime::Store;
 
 use super::bindings::{MapContext, types};
@@ -108,7 +109,8 @@ pub(super) async fn call(
     let verb = request.verb();
     let plugin = loaded.name();
     let begun = Instant::now();
-    let answer = attempt(runtime, loaded, limits, request).await;
+    let span = tracing::debug_span!("plugin", plugin, verb);
+    let answer = attempt(runtime, loaded, limits, request).instrument(span).await;
     metrics::histogram!(CALL_SECONDS, "plugin" => plugin.to_owned(), "verb" => verb)
         .record(begun.elapsed().as_secs_f64());
     match &answer {

@@ -46,12 +46,13 @@ async fn spans_arrive_with_their_parents_and_go_on_with_the_task() {
     complete(&host.url, task["id"].as_str().unwrap()).await;
     instance_in(&host.url, &id, "completed").await;
 
-    // The request is a child of the caller's span, and what it set off is below the request.
+    // The request is a child of the caller's span; the plugin's decision and the commit are below the request.
     eventually("the spans of the start", || async {
         let spans: Vec<Span> =
             spans.lock().unwrap().iter().filter(|span| span.trace == TRACE).cloned().collect();
         let request = spans.iter().find(|span| span.parent == CALLER)?;
-        spans.iter().any(|span| span.parent == request.id).then_some(())
+        let below = |name| spans.iter().any(|span| span.parent == request.id && span.name == name);
+        (below("plugin") && below("commit")).then_some(())
     })
     .await;
     host.stop().await;
