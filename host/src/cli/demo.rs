@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::print::{Output, cell};
+use super::temporary::TemporaryFolder;
 use super::{Client, Error, Global, demo_worker, instance, signals, watch, workflow};
 use crate::settings::{Flags, Settings};
 use crate::{boot, telemetry};
@@ -33,7 +34,7 @@ pub(super) async fn run(args: Args, global: &Global, output: &Output) -> Result<
         return play(&Client::new(global)?, output).await;
     }
     let stop = signals::watch()?;
-    let folder = TemporaryFolder::new()?;
+    let folder = TemporaryFolder::new("demo")?;
     let settings = Settings::without_file(private(&folder))?;
     // The warning that the host is open is for hosts that stay.
     let filter = format!("{},stepwell::boot=error", args.log);
@@ -102,32 +103,12 @@ async fn worker_failed(worker: tokio::task::JoinHandle<Result<(), Error>>) -> Er
 fn private(folder: &TemporaryFolder) -> Flags {
     Flags {
         listen: Some("127.0.0.1:0".into()),
-        data: Some(folder.path.clone()),
-        database: Some(format!("sqlite:{}", folder.path.join("demo.db").display())),
+        data: Some(folder.path().to_owned()),
+        database: Some(format!("sqlite:{}", folder.path().join("demo.db").display())),
         ..Flags::default()
     }
 }
 
 fn interrupted() -> Error {
     Error::refused("interrupted", "interrupted before the demo had ended")
-}
-
-/// A folder that is gone with this value.
-struct TemporaryFolder {
-    path: std::path::PathBuf,
-}
-
-impl TemporaryFolder {
-    fn new() -> Result<Self, Error> {
-        let path = std::env::temp_dir().join(format!("stepwell-demo-{}", uuid::Uuid::now_v7()));
-        std::fs::create_dir(&path)
-            .map_err(|error| Error::unavailable(format!("{} cannot be made: {error}", path.display())))?;
-        Ok(Self { path })
-    }
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
 }

@@ -1,5 +1,6 @@
 //! The command line. It has no private way in: every command but `serve` is a client of the public API.
 
+mod bench;
 mod client;
 mod config;
 mod dead_letter;
@@ -15,6 +16,7 @@ mod print;
 mod serve;
 mod signals;
 mod task;
+mod temporary;
 mod token;
 mod watch;
 mod workflow;
@@ -61,6 +63,9 @@ enum Command {
     Serve(serve::Args),
     /// Show an external task from start to end, with a worker of its own.
     Demo(demo::Args),
+    /// Measure a host and its database, side by side.
+    #[command(subcommand)]
+    Bench(bench::Command),
     /// Deploy and look at workflows.
     #[command(subcommand)]
     Workflow(workflow::Command),
@@ -125,6 +130,7 @@ async fn run(cli: Cli, output: &Output) -> Result<(), Error> {
     match cli.command {
         Command::Serve(args) => Box::pin(serve::run(args, output)).await,
         Command::Demo(args) => Box::pin(demo::run(args, &global, output)).await,
+        Command::Bench(command) => Box::pin(bench::run(command, output)).await,
         Command::Workflow(command) => workflow::run(command, &client()?, output).await,
         Command::Instance(command) => instance::run(command, &client()?, output).await,
         Command::Task(command) => task::run(command, &client()?, output).await,

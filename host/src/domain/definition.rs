@@ -1,6 +1,6 @@
 //! A workflow definition after parsing and checking: what the engine follows.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub struct Workflow {
     /// Steps in the order of the document.
     pub steps: Vec<Arc<Step>>,
     /// Where each step is in `steps`.
-    pub index: HashMap<String, usize>,
+    pub index: BTreeMap<String, usize>,
 }
 
 impl Workflow {

@@ -14,6 +14,7 @@ mod order;
 mod patience;
 mod postgres;
 mod prepare;
+pub mod raw;
 mod room;
 mod sqlite;
 mod statement;

@@ -175,8 +175,8 @@ impl Store for Memory {
         version: Option<i32>,
     ) -> Result<Option<DefinitionRow>> {
         self.read(|tables| {
-            let of_key = tables.definitions.iter().filter(|row| row.tenant == *tenant && row.key == key);
-            of_key.filter(|row| version.is_none_or(|version| row.version == version)).next_back().cloned()
+            let mut of_key = tables.definitions.iter().filter(|row| row.tenant == *tenant && row.key == key);
+            of_key.rfind(|row| version.is_none_or(|version| row.version == version)).cloned()
         })
         .await
     }

@@ -21,7 +21,7 @@ pub mod template;
 mod tests;
 mod yaml;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -121,7 +121,7 @@ fn build(
             })
         })
         .collect();
-    let index: HashMap<String, usize> =
+    let index: BTreeMap<String, usize> =
         steps.iter().enumerate().map(|(at, step)| (step.id.clone(), at)).collect();
     Workflow { key: key.to_owned(), version, name: draft.name, variables: draft.variables, steps, index }
 }
