@@ -1,7 +1,7 @@
 # What a developer does, by name. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools postgres lint unit test build run
+.PHONY: help tools postgres lint unit test simulate bench build run
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,12 @@ unit: build ## runs all tests, on SQLite and on PostgreSQL
 	cargo test --release --locked --workspace
 
 test: tools postgres lint unit ## everything that a change must pass
+
+simulate: tools ## runs 10,000 seeds of hosts that crash (SEEDS=N for more; STEPWELL_SEED=N for one again)
+	STEPWELL_SEEDS=$(or $(SEEDS),10000) cargo test --release --locked --workspace --test simulation -- --nocapture
+
+bench: build ## measures whole cycles, beside the raw limit of the same database (ARGS='--workers 256')
+	target/release/stepwell bench external-task $(ARGS)
 
 build: tools ## builds the binary, target/release/stepwell
 	cargo build --release --locked --workspace --bin stepwell

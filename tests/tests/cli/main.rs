@@ -1,5 +1,6 @@
 //! The binary as users meet it: commands, exit codes, signals, settings, the demo and the README.
 
+mod bench;
 mod commands;
 mod crash;
 mod demo;
