@@ -103,7 +103,6 @@ pub(super) async fn complete(
 ) -> Result<JsonAnswer<TaskView>, Problem> {
     let output = Value::Object(output.unwrap_or_default());
     let task = state.node.engine.complete(&tenant, id, &holder, output).await?;
-    metrics::counter!(names::TASKS_COMPLETED, "task_type" => task.task_type.clone()).increment(1);
     Ok(JsonAnswer(task.into()))
 }
 
@@ -156,7 +155,6 @@ pub(super) async fn fail(
         no_retry: body.no_retry,
     };
     let task = state.node.engine.fail(&tenant, id, &holder, failure).await?;
-    metrics::counter!(names::TASKS_FAILED, "task_type" => task.task_type.clone()).increment(1);
     Ok(JsonAnswer(task.into()))
 }
 

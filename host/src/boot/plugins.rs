@@ -151,11 +151,8 @@ struct Stored(Arc<dyn Store>);
 
 #[async_trait]
 impl ComponentSource for Stored {
-    async fn component(&self, digest: &Digest) -> Option<Vec<u8>> {
-        self.0.component(digest).await.unwrap_or_else(|error| {
-            tracing::warn!(digest = digest.short(), %error, "a component cannot be read");
-            None
-        })
+    async fn component(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
+        self.0.component(digest).await.map_err(|error| error.to_string())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::plugin::{ComponentSource, LoadError, PluginHost, PluginOptions, Repor
 pub(super) enum Command {
     /// List the plugins that the server has.
     List,
-    /// Show what a plugin says of itself: types, schemas, effects, limits.
+    /// Show what a plugin says of itself: types, schemas, effects.
     Inspect {
         /// A type name that it serves, or its digest.
         name: String,
@@ -112,8 +112,8 @@ struct Nothing;
 
 #[async_trait::async_trait]
 impl ComponentSource for Nothing {
-    async fn component(&self, _: &Digest) -> Option<Vec<u8>> {
-        None
+    async fn component(&self, _: &Digest) -> Result<Option<Vec<u8>>, String> {
+        Ok(None)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use futures::StreamExt as _;
 
@@ -21,6 +22,9 @@ const CONCURRENT_ROWS_MAX: usize = 16;
 const LEASE_MS: i64 = 30_000;
 /// A row may be committed a while after the time that is written in it: look back that far.
 const LATE_COMMIT_MS: i64 = 5_000;
+
+/// How long a round waits for one row; a slow one goes on without it.
+const ITEM_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a round did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,10 +128,12 @@ where
 {
     futures::stream::iter(items.into_iter().map(|item| tokio::spawn(work(item))))
         .for_each_concurrent(CONCURRENT_ROWS_MAX, |done| async move {
-            let trouble = match done.await {
-                Ok(Ok(())) => return,
-                Ok(Err(error)) => error.to_string(),
-                Err(panicked) => panicked.to_string(),
+            let trouble = match tokio::time::timeout(ITEM_PATIENCE, done).await {
+                Ok(Ok(Ok(()))) => return,
+                Ok(Ok(Err(error))) => error.to_string(),
+                Ok(Err(panicked)) => panicked.to_string(),
+                // It goes on in its own task, under its lease; the others are not kept waiting.
+                Err(_) => return,
             };
             metrics::counter!(names::LOOP_ERRORS, "loop" => "due").increment(1);
             tracing::warn!(what, trouble, "left for the next round");

@@ -15,9 +15,31 @@ use crate::domain::task::{Task, TaskStatus, millis_to_seconds};
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::{StepExecutionId, SubscriptionId, TaskId, TimerId, Timestamp};
 
+/// The longest task type that an index of the database takes.
+const TOPIC_BYTES_MAX: usize = 500;
+/// The longest name and correlation of a message, together.
+const NAME_BYTES_MAX: usize = 1_000;
+
 /// Whether this host can do what the effect asks for.
 pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
+    let too_long = |what: &str, bytes_max: usize| Fault {
+        code: "plugin_output",
+        message: format!(
+            "the {what} of the {} '{}' is longer than {bytes_max} bytes",
+            effect.label(),
+            effect.key()
+        ),
+        transient: false,
+    };
     match effect {
+        Effect::CreateTask(spec) if spec.topic.len() > TOPIC_BYTES_MAX => {
+            Err(too_long("topic", TOPIC_BYTES_MAX))
+        }
+        Effect::Subscribe { name, correlation, .. } | Effect::Publish { name, correlation, .. }
+            if name.len() + correlation.as_ref().map_or(0, String::len) > NAME_BYTES_MAX =>
+        {
+            Err(too_long("name and correlation", NAME_BYTES_MAX))
+        }
         Effect::HttpCall { .. } | Effect::Notify { .. } | Effect::Custom { .. } => Err(Fault {
             code: "plugin_effect_unsupported",
             message: format!("this host does not carry out the effect '{}' yet", effect.label()),
@@ -25,6 +47,28 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
         }),
         _ => Ok(()),
     }
+}
+
+/// Whether what an effect carries is within the limit for payloads.
+pub(super) fn within_limit(effect: &Effect, bytes_max: usize) -> Result<(), Fault> {
+    let payload = match effect {
+        Effect::CreateTask(spec) => &spec.input,
+        Effect::Publish { payload, .. } => payload,
+        _ => return Ok(()),
+    };
+    let bytes = canonical(payload).len();
+    if bytes <= bytes_max {
+        return Ok(());
+    }
+    Err(Fault {
+        code: "plugin_output",
+        message: format!(
+            "the {} '{}' carries {bytes} bytes; the limit is {bytes_max}",
+            effect.label(),
+            effect.key()
+        ),
+        transient: false,
+    })
 }
 
 /// Takes an effect into the draft.

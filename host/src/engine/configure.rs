@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::definition::template::{self, Scope};
 use super::draft::Draft;
-use super::{Engine, Error, decide};
+use super::{Engine, Error};
 use crate::domain::Digest;
 use crate::domain::definition::Step;
 use crate::domain::json::canonical;
@@ -60,13 +60,7 @@ pub(super) async fn run(
     }
     let before = definition.depends_on.iter().filter_map(|id| Some((id.clone(), outputs.get(id)?.clone())));
     let input = Value::Object(before.collect());
-    let pointers =
-        serving.as_ref().map(|serving| serving.descriptor.input_select.clone()).unwrap_or_default();
-    Ok(Ok(Configured {
-        digest: serving.map(|serving| serving.digest),
-        config: canonical(&config),
-        input: decide::select(input, &pointers),
-    }))
+    Ok(Ok(Configured { digest: serving.map(|serving| serving.digest), config: canonical(&config), input }))
 }
 
 fn collect(ids: &[String], value: impl Fn(&str) -> Option<Value>) -> HashMap<String, Value> {

@@ -3,26 +3,20 @@
 //! Nothing of the draft changes until plugin and mapper have both answered: a fault leaves the step as it was.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::configure::{self, Configured};
 use super::draft::Draft;
 use super::mapping::{self, Mapped};
 use super::port::Answer;
-use super::{Engine, Error, advance, apply, hold, ledger, record};
+use super::{Engine, Error, advance, apply, hold, ledger, persist, record};
 use crate::domain::definition::Step;
 use crate::domain::event::Event;
 use crate::domain::plugin::{CallContext, Fault, Refusal, StepCall, StepVerb, Usage};
 use crate::domain::step::StepStatus;
 use crate::domain::transition::{Failure, Outcome, Transition};
 use crate::domain::{Digest, EventId};
-
-/// Tries of a call whose fault may be the machine's, not the plugin's.
-const TRANSIENT_ATTEMPTS_MAX: u32 = 3;
-/// The wait before the second try.
-const TRANSIENT_WAIT_MS: u64 = 100;
 
 /// A step begins.
 pub(super) async fn start(engine: &Engine, draft: &mut Draft, definition: &Arc<Step>) -> Result<(), Error> {
@@ -81,7 +75,7 @@ async fn call(
         StepVerb::OnEvent { event, .. } => Some(event.clone()),
         StepVerb::Start { .. } => None,
     };
-    let answer = match ask(engine, digest, &call).await {
+    let answer = match persist::call(|| engine.parts.plugins.call_step(digest, &call)).await {
         Ok(answer) => answer,
         Err(fault) => {
             record::fault(draft, definition, digest, &call, &fault);
@@ -102,7 +96,7 @@ async fn call(
             return Ok(());
         }
     };
-    if let Err(fault) = check_keys(draft, definition, &transition) {
+    if let Err(fault) = check_effects(engine, draft, definition, &transition) {
         record::fault(draft, definition, digest, &call, &fault);
         hold::step(draft, definition, &fault, event.as_ref(), kept);
         return Ok(());
@@ -113,20 +107,6 @@ async fn call(
     }
     take_in(draft, definition, transition, mapped);
     Ok(())
-}
-
-/// Calls the plugin; faults of the machine are tried again.
-async fn ask(engine: &Engine, digest: &Digest, call: &StepCall) -> Result<Answer<Transition>, Fault> {
-    let mut attempt = 1;
-    loop {
-        match engine.parts.plugins.call_step(digest, call).await {
-            Err(fault) if fault.transient && attempt < TRANSIENT_ATTEMPTS_MAX => {
-                tokio::time::sleep(Duration::from_millis(TRANSIENT_WAIT_MS << (attempt - 1))).await;
-                attempt += 1;
-            }
-            answer => return answer,
-        }
-    }
 }
 
 /// A plugin that refuses has answered: the step fails with its sentence.
@@ -141,10 +121,16 @@ fn refused(draft: &Draft, definition: &Step, refusal: &Refusal) -> Transition {
     }
 }
 
-fn check_keys(draft: &Draft, definition: &Step, transition: &Transition) -> Result<(), Fault> {
+fn check_effects(
+    engine: &Engine,
+    draft: &Draft,
+    definition: &Step,
+    transition: &Transition,
+) -> Result<(), Fault> {
     let mut keys = draft.step(&definition.id).map(|step| step.effect_keys.clone()).unwrap_or_default();
     transition.effects.iter().try_for_each(|effect| {
         apply::supported(effect)?;
+        apply::within_limit(effect, engine.parts.limits.payload_bytes_max)?;
         ledger::record(&mut keys, effect).map(|_| ())
     })
 }
@@ -199,14 +185,3 @@ fn seed(id: u128, seq: u64) -> u64 {
 
 /// What a call without an answer used.
 pub(super) const NO_USAGE: Usage = Usage { fuel: 0, memory_bytes: 0 };
-
-/// Parts of the input that a plugin asked for by JSON pointers; all of it if it asked for none.
-pub(super) fn select(input: Value, pointers: &[String]) -> Value {
-    if pointers.is_empty() {
-        return input;
-    }
-    let chosen = pointers
-        .iter()
-        .map(|pointer| (pointer.clone(), input.pointer(pointer).cloned().unwrap_or(Value::Null)));
-    Value::Object(chosen.collect())
-}

@@ -20,7 +20,7 @@ pub(super) async fn task_ended(
     read_version: i64,
     event: &Event,
 ) -> Result<Taken, Error> {
-    if !draft.tasks_ended.insert(task.id) {
+    if draft.withdrew(task.step_execution_id, &task.key) || !draft.tasks_ended.insert(task.id) {
         return Ok(Taken::Stale);
     }
     draft.guards.push(Guard::Task { tenant: task.tenant.clone(), id: task.id, version: read_version });
@@ -32,7 +32,7 @@ pub(super) async fn task_ended(
 /// A timer is due.
 pub(super) async fn timer_due(engine: &Engine, draft: &mut Draft, timer: &Timer) -> Result<Taken, Error> {
     let guard = Guard::Timer { tenant: timer.tenant.clone(), id: timer.id, trigger_at: timer.trigger_at };
-    if draft.guards.contains(&guard) {
+    if draft.guards.contains(&guard) || draft.withdrew(timer.step_execution_id, &timer.key) {
         return Ok(Taken::Stale);
     }
     draft.guards.push(guard);
@@ -53,6 +53,9 @@ pub(super) async fn message(
     subscription: &Subscription,
     event: &Event,
 ) -> Result<Taken, Error> {
+    if draft.withdrew(subscription.step_execution_id, &subscription.key) {
+        return Ok(Taken::Stale);
+    }
     let guard = Guard::Subscription { tenant: subscription.tenant.clone(), id: subscription.id };
     if !draft.guards.contains(&guard) {
         draft.guards.push(guard);

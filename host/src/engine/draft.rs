@@ -122,6 +122,17 @@ impl Draft {
         })
     }
 
+    /// Whether this fold has withdrawn or moved what a signal is about: the database does not know it yet.
+    pub(super) fn withdrew(&self, execution: StepExecutionId, key: &str) -> bool {
+        self.writes.iter().any(|write| match write {
+            Write::CancelTask(by) | Write::CancelTimer(by) | Write::DeleteSubscription(by) => {
+                by.step_execution_id == execution && by.key == key
+            }
+            Write::UpsertTimer(timer) => timer.step_execution_id == execution && timer.key == key,
+            _ => false,
+        })
+    }
+
     /// Arrivals at a step, to be counted now.
     pub(super) fn take_arrivals(&mut self, id: &str) -> Vec<bool> {
         let mut taken = Vec::new();

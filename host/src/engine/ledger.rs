@@ -44,6 +44,11 @@ pub(super) fn record(ledger: &mut BTreeMap<String, String>, effect: &Effect) -> 
             ledger.insert(effect.key().to_owned(), mark);
             Ok(Novelty::New)
         }
+        // A subscription that was ended may be made again.
+        Some(seen) if *seen == format!("{mark}{CLOSED}") && matches!(effect, Effect::Subscribe { .. }) => {
+            ledger.insert(effect.key().to_owned(), mark);
+            Ok(Novelty::New)
+        }
         Some(seen) if seen.trim_end_matches(CLOSED) == mark => Ok(Novelty::Repeat),
         Some(_) => Err(contradiction(effect)),
     }
@@ -107,6 +112,24 @@ mod tests {
         assert_eq!(record(&mut ledger, &publish("a", 1)), Ok(Novelty::Repeat));
         assert_eq!(record(&mut ledger, &publish("a", 2)).unwrap_err().code, "plugin_effect_key");
         assert!(!has_open(&ledger));
+    }
+
+    #[test]
+    fn a_subscription_that_was_ended_may_be_made_again() {
+        let subscribe = Effect::Subscribe {
+            key: "s".into(),
+            name: "n".into(),
+            correlation: None,
+            expires_at_ms: None,
+            extra: serde_json::Value::Null,
+        };
+        let mut ledger = BTreeMap::new();
+        assert_eq!(record(&mut ledger, &subscribe), Ok(Novelty::New));
+        assert_eq!(record(&mut ledger, &subscribe), Ok(Novelty::Repeat));
+        assert_eq!(record(&mut ledger, &Effect::Unsubscribe { key: "s".into() }), Ok(Novelty::New));
+        assert!(!has_open(&ledger));
+        assert_eq!(record(&mut ledger, &subscribe), Ok(Novelty::New));
+        assert!(has_open(&ledger));
     }
 
     #[test]

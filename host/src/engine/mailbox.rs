@@ -68,6 +68,17 @@ impl Mailboxes {
     }
 }
 
+/// A holder that panicked must not leave a queue that nobody serves: what waits in it is told to try again.
+struct ClearOnPanic<'a>(&'a Mailboxes, &'a Address);
+
+impl Drop for ClearOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.queues.lock().unwrap_or_else(PoisonError::into_inner).remove(self.1);
+        }
+    }
+}
+
 impl Engine {
     /// Sends a signal to its instance and waits until it is committed, here or together with others.
     pub(super) async fn send(
@@ -89,6 +100,7 @@ impl Engine {
     }
 
     async fn hold(self: Arc<Self>, address: Address) {
+        let _clear = ClearOnPanic(&self.mailboxes, &address);
         loop {
             let envelopes = self.mailboxes.take(&address, self.parts.limits.fold_signals_max);
             if envelopes.is_empty() {

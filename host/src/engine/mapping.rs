@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::draft::Draft;
 use super::port::Answer;
-use super::{Engine, decide, hold, record};
+use super::{Engine, decide, hold, persist, record};
 use crate::domain::Digest;
 use crate::domain::definition::Step;
 use crate::domain::json::canonical;
@@ -46,9 +46,8 @@ pub(super) async fn run(
     };
     let mut context = decide::context(draft, definition);
     context.config.clone_from(&mapping.config);
-    let input = decide::select(output.clone(), &mapper.descriptor.input_select);
-    let call = MapCall { context, input };
-    let answer = engine.parts.plugins.transform(&mapper.digest, &call).await?;
+    let call = MapCall { context, input: output.clone() };
+    let answer = persist::call(|| engine.parts.plugins.transform(&mapper.digest, &call)).await?;
     Ok(Some(Mapped {
         digest: mapper.digest,
         call,

@@ -19,6 +19,7 @@ impl Engine {
         tenant: &TenantId,
         message: IncomingMessage,
     ) -> Result<usize, Error> {
+        self.check_payload("message", &message.payload)?;
         let now = self.parts.clock.now();
         let correlation = message.correlation.as_deref();
         let matching =
@@ -26,8 +27,17 @@ impl Engine {
         let deliveries =
             matching.into_iter().map(|subscription| self.deliver_message(subscription, &message));
         let mut taken = 0;
+        let mut again = None;
         for delivered in futures::future::join_all(deliveries).await {
-            taken += usize::from(delivered?);
+            match delivered {
+                Ok(took) => taken += usize::from(took),
+                Err(error @ (Error::Store(_) | Error::Busy { .. })) => again = Some(error),
+                // One subscriber's own trouble is not the others'.
+                Err(error) => tracing::warn!(%error, name = message.name, "a message was not taken"),
+            }
+        }
+        if let Some(error) = again {
+            return Err(error);
         }
         Ok(taken)
     }

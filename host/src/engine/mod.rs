@@ -21,6 +21,7 @@ mod ledger;
 mod mailbox;
 mod mapping;
 mod message;
+mod persist;
 pub mod port;
 mod prune;
 mod record;

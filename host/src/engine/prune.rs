@@ -1,7 +1,7 @@
 //! Retention: ended instances and their journals are removed by age, in chunks.
 
 use super::port::write::InstanceGone;
-use super::port::{Write, WriteSet};
+use super::port::{Verdict, Write, WriteSet};
 use super::{Engine, Error};
 use crate::domain::Timestamp;
 
@@ -40,7 +40,11 @@ impl Engine {
         let writes =
             ended.into_iter().map(|row| write(InstanceGone { tenant: row.tenant, instance_id: row.id }));
         let set = WriteSet { writes: writes.collect(), ..WriteSet::default() };
-        self.committer.commit(set).await?;
-        Ok(count)
+        match self.committer.commit(set).await? {
+            Verdict::Applied => Ok(count),
+            other => {
+                Err(Error::unprocessable("data_refused", format!("old rows cannot be removed: {other:?}")))
+            }
+        }
     }
 }

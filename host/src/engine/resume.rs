@@ -38,6 +38,15 @@ impl Engine {
 
 /// Takes a resumption into the draft.
 pub(super) async fn apply(engine: &Engine, draft: &mut Draft, incident: &Incident) -> Result<Taken, Error> {
+    // What this fold keeps for the step, or has resumed, is not in the database yet: look again after it.
+    let unsettled = draft.writes.iter().any(|write| match write {
+        Write::InsertEvent(event) => event.step_execution_id == incident.step_execution_id,
+        Write::ResolveIncident(done) => done.id == incident.id,
+        _ => false,
+    });
+    if unsettled {
+        return Ok(Taken::Stale);
+    }
     let store = &*engine.parts.store;
     draft.ensure(store, std::slice::from_ref(&incident.step_id)).await?;
     let held = draft

@@ -75,7 +75,10 @@ fn pool(calls_max: u32) -> InstanceAllocationStrategy {
         .max_memories_per_component(4)
         .max_tables_per_component(8)
         .max_memory_size(MEMORY_BYTES_CEILING)
-        .max_unused_warm_slots(calls_max / 2);
+        .max_unused_warm_slots(calls_max / 2)
+        // Small memories are cleared by writing, not by giving pages back: that would interrupt every core.
+        .linear_memory_keep_resident(1 << 20)
+        .table_keep_resident(64 << 10);
     InstanceAllocationStrategy::Pooling(pool)
 }
 

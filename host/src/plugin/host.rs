@@ -25,8 +25,14 @@ include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
 #[async_trait]
 pub trait ComponentSource: Send + Sync + 'static {
     /// The bytes of a component.
-    async fn component(&self, digest: &Digest) -> Option<Vec<u8>>;
+    ///
+    /// # Errors
+    /// Why nobody can say whether it is there.
+    async fn component(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String>;
 }
+
+/// The code of a component that may be stored, and cannot be read now.
+const UNREADABLE: &str = "component_unreadable";
 
 /// What a host needs to run plugins.
 pub struct PluginOptions {
@@ -186,7 +192,8 @@ impl PluginHost {
             Some(loaded) => Ok(loaded),
             None => self.fetch(digest).await.map_err(|error| {
                 let message = format!("the component {} cannot be called here: {error}", digest.short());
-                fault::missing(message)
+                // A database that is away says nothing about the component.
+                Fault { transient: error.code == UNREADABLE, ..fault::missing(message) }
             }),
         }
     }
@@ -199,9 +206,11 @@ impl PluginHost {
         }
         let missing =
             |message: &str| LoadError::new("component_missing", format!("{} {message}", digest.short()));
-        let bytes = self.components.component(digest).await;
+        let stored = self.components.component(digest).await;
+        let stored = stored
+            .map_err(|why| LoadError::new(UNREADABLE, format!("{} cannot be read: {why}", digest.short())))?;
         let bytes =
-            bytes.ok_or_else(|| missing("is neither loaded nor stored: upload the component again"))?;
+            stored.ok_or_else(|| missing("is neither loaded nor stored: upload the component again"))?;
         if Digest::of(&bytes) != *digest {
             return Err(missing(
                 "is stored with other bytes than its digest says: upload the component again",

@@ -39,14 +39,30 @@ struct Writer {
     _lock: File,
 }
 
+/// Makes a folder that others cannot look into; one that exists is left as it is.
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Makes the database's file, for its owner only, unless it exists.
+fn private_file(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
 impl Sqlite {
     /// Opens or makes a database file.
     pub(super) async fn open(url: &str) -> Result<Self, OpenError> {
         let path = path_of(url)?;
         let refused = |why: String| OpenError::File { path: path.display().to_string(), why };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| refused(error.to_string()))?;
+            private_folder(folder).map_err(|error| refused(error.to_string()))?;
         }
+        private_file(&path).map_err(|error| refused(error.to_string()))?;
         let lock = lock(&path)?;
         let options = SqliteConnectOptions::new()
             .filename(&path)

@@ -38,7 +38,7 @@ fn config_schema() -> Value {
         "required": ["taskType"],
         "additionalProperties": false,
         "properties": {
-            "taskType": { "type": "string", "minLength": 1, "maxLength": 100, "title": "Task type",
+            "taskType": { "type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[^,]*$", "title": "Task type",
                 "description": "What workers poll for." },
             "input": { "type": "object", "default": {}, "title": "Input", "description": "What the worker gets." },
             "timeout": described(duration(), "Time-out", "The time of one attempt, from its creation; absent means no end."),

@@ -30,8 +30,8 @@ impl Shelf {
 
 #[async_trait]
 impl ComponentSource for Shelf {
-    async fn component(&self, digest: &Digest) -> Option<Vec<u8>> {
-        self.0.lock().unwrap().get(digest).cloned()
+    async fn component(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
+        Ok(self.0.lock().unwrap().get(digest).cloned())
     }
 }
 

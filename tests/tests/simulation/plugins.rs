@@ -14,7 +14,7 @@ use stepwell::domain::plugin::{Descriptor, Fault, MapCall, PluginInfo, StepCall,
 use stepwell::domain::transition::{Failure, Outcome, Transition};
 use stepwell::engine::port::{Answer, PluginCatalog, Plugins, StepType};
 
-const TYPES: [&str; 3] = ["TASK", "WAIT", "NOW"];
+const TYPES: [&str; 4] = ["TASK", "PAIR", "WAIT", "NOW"];
 
 /// The plugins of one host.
 pub struct Native {
@@ -68,8 +68,12 @@ impl Plugins for Native {
         }
         let is = |name: &str| *digest == Digest::of(name.as_bytes());
         let config: Value = serde_json::from_str(&call.context.config).unwrap();
+        let mut state = String::from("{}");
         let (effects, outcome) = match &call.verb {
-            StepVerb::Start { .. } if is("TASK") => (vec![task(&config)], Outcome::Waiting),
+            StepVerb::Start { .. } if is("TASK") => (vec![task(&config, "task")], Outcome::Waiting),
+            StepVerb::Start { .. } if is("PAIR") => {
+                (vec![task(&config, "left"), task(&config, "right")], Outcome::Waiting)
+            }
             StepVerb::Start { .. } if is("WAIT") => {
                 let at_ms = call.context.now.millis() + config["ms"].as_i64().unwrap();
                 (
@@ -78,9 +82,15 @@ impl Plugins for Native {
                 )
             }
             StepVerb::Start { input } => (vec![], Outcome::Completed { output: input.clone() }),
+            StepVerb::OnEvent { event: Event::TaskCompleted { .. }, state: before }
+                if is("PAIR") && before == "{}" =>
+            {
+                state = "{\"half\":true}".into();
+                (vec![], Outcome::Waiting)
+            }
             StepVerb::OnEvent { event, .. } => (vec![], after(event)),
         };
-        let transition = Transition { state: "{}".into(), state_version: 0, effects, outcome, note: None };
+        let transition = Transition { state, state_version: 0, effects, outcome, note: None };
         Ok(Answer { result: Ok(transition), usage: Usage::default() })
     }
 
@@ -110,9 +120,9 @@ fn after(event: &Event) -> Outcome {
     }
 }
 
-fn task(config: &Value) -> Effect {
+fn task(config: &Value, key: &str) -> Effect {
     Effect::CreateTask(TaskSpec {
-        key: "task".into(),
+        key: key.into(),
         topic: config["topic"].as_str().unwrap_or("work").into(),
         input: json!({}),
         priority: 5,

@@ -101,7 +101,7 @@ impl Desk {
         }
         let tasks = self.wait(request).await?;
         if let (Some(name), false) = (name, tasks.is_empty()) {
-            lock(&self.repeats).keep(name, &tasks, now);
+            lock(&self.repeats).keep(name, &tasks, self.clock.now());
         }
         Ok(tasks)
     }

@@ -28,11 +28,22 @@ pub(super) struct Poller<W> {
     pub(super) waiter: W,
     asked: bool,
     in_claim: bool,
+    /// It was parked when the claim under way began: a claim that finds all there is has asked for it, too.
+    covered: bool,
 }
 
 impl<W> Poller<W> {
     pub(super) fn new(worker_id: Option<String>, tasks_max: usize, lock_ms: Option<i64>, waiter: W) -> Self {
-        Self { worker_id, tasks_max, lock_ms, impatient: false, waiter, asked: false, in_claim: false }
+        Self {
+            worker_id,
+            tasks_max,
+            lock_ms,
+            impatient: false,
+            waiter,
+            asked: false,
+            in_claim: false,
+            covered: false,
+        }
     }
 }
 
@@ -85,6 +96,8 @@ pub(super) struct State<W> {
     per_tenant: HashMap<TenantId, usize>,
     parked: usize,
     last_id: PollerId,
+    /// Where the next sweep begins, if it cannot ask for all groups at once.
+    asked_groups: usize,
     closed: bool,
 }
 
@@ -96,6 +109,7 @@ impl<W> Default for State<W> {
             per_tenant: HashMap::new(),
             parked: 0,
             last_id: 0,
+            asked_groups: 0,
             closed: false,
         }
     }
@@ -180,7 +194,13 @@ impl<W> State<W> {
         let mut keys: Vec<_> =
             self.groups.iter().filter_map(|(key, group)| Some((first(group)?, key.clone()))).collect();
         keys.sort_unstable_by_key(|(first, _)| *first);
-        keys.truncate(groups_max);
+        if keys.len() > groups_max {
+            // Whoever is left out this time is among the first the next time.
+            let begin = self.asked_groups % keys.len();
+            keys.rotate_left(begin);
+            keys.truncate(groups_max);
+            self.asked_groups = begin + groups_max;
+        }
         for (_, key) in &keys {
             if let Some(group) = self.groups.get_mut(key) {
                 group.ask = true;
@@ -198,6 +218,7 @@ impl<W> State<W> {
         }
         let slots_max = if fresh { SLOTS_MAX } else { group.announced.clamp(SLOTS_MIN, SLOTS_MAX) };
         let mut order = Order { slots: Vec::new(), owners: HashMap::new(), announced: group.announced };
+        group.pollers.values_mut().for_each(|poller| poller.covered = true);
         for (id, poller) in &mut group.pollers {
             let room = slots_max - order.slots.len();
             for _ in 0..poller.tasks_max.min(room) {
@@ -247,9 +268,10 @@ impl<W> State<W> {
                 None => settled.unwanted.extend(share),
             }
         }
-        for poller in group.pollers.values_mut().filter(|poller| poller.in_claim) {
+        for poller in group.pollers.values_mut() {
             poller.in_claim = false;
-            poller.asked |= all_found;
+            poller.asked |= all_found && poller.covered;
+            poller.covered = false;
         }
         if all_found {
             let impatient: Vec<_> =
@@ -275,7 +297,9 @@ impl<W> State<W> {
         group.claiming = false;
         let told: Vec<_> =
             group.pollers.iter().filter(|(_, p)| !p.asked || p.impatient).map(|(id, _)| *id).collect();
-        group.pollers.values_mut().for_each(|poller| poller.in_claim = false);
+        for poller in group.pollers.values_mut() {
+            (poller.in_claim, poller.covered) = (false, false);
+        }
         let told: Vec<_> =
             told.into_iter().filter_map(|id| group.pollers.remove(&id)).map(|p| p.waiter).collect();
         self.freed(key, told.len());

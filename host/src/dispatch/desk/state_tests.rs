@@ -166,3 +166,30 @@ fn a_failed_claim_tells_those_who_were_never_served() {
     assert_eq!(state.failed(&key), vec!["new"]);
     assert_eq!(state.parked(), 1);
 }
+
+#[test]
+fn a_claim_that_found_all_there_is_has_asked_for_those_behind_its_last_slot() {
+    let mut state = State::default();
+    let key = key(&["a"]);
+    for _ in 0..=SLOTS_MAX {
+        park(&mut state, &key, "x", 1);
+    }
+    let order = state.begin(&key).unwrap();
+    assert_eq!(order.slots.len(), SLOTS_MAX);
+    let settled = state.settle::<usize>(&key, order, Vec::new());
+    assert!(settled.answers.is_empty());
+    assert!(state.begin(&key).is_none(), "nothing is asked again at once");
+    assert_eq!(state.parked(), SLOTS_MAX + 1);
+}
+
+#[test]
+fn a_sweep_reaches_every_group_in_turn() {
+    let mut state = State::default();
+    let keys: Vec<_> = ["a", "b", "c"].iter().map(|name| key(&[name])).collect();
+    for key in &keys {
+        park(&mut state, key, "x", 1);
+    }
+    let mut asked: Vec<_> = (0..3).flat_map(|_| state.ask(1)).collect();
+    asked.sort_unstable_by_key(|key| key.1.clone());
+    assert_eq!(asked, keys);
+}

@@ -18,6 +18,9 @@ impl Engine {
         holder: &Holder,
         checkpoint: Option<Value>,
     ) -> Result<HeartbeatAnswer, Error> {
+        if let Some(checkpoint) = &checkpoint {
+            self.check_payload("checkpoint", checkpoint)?;
+        }
         for _ in 0..self.parts.limits.conflict_attempts_max {
             let task = self.task(tenant, id).await?;
             match task.status {

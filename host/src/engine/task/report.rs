@@ -12,6 +12,7 @@ use crate::engine::mailbox::Taken;
 use crate::engine::port::{Guard, Hint, Verdict, Write, WriteSet};
 use crate::engine::signal::Signal;
 use crate::engine::{Engine, Error, WorkerFailure, record};
+use crate::metrics as names;
 
 impl Engine {
     /// Completes a task; a repeat after a lost answer gives the same answer. The answer is the task's row.
@@ -23,7 +24,7 @@ impl Engine {
         output: Value,
     ) -> Result<Task, Error> {
         self.check_payload("output", &output)?;
-        self.change_task(tenant, id, "completed", |task, now| {
+        self.change_task(tenant, id, Some(names::TASKS_COMPLETED), |task, now| {
             change::complete(task, holder, output.clone(), now)
         })
         .await
@@ -37,7 +38,13 @@ impl Engine {
         holder: &Holder,
         failure: WorkerFailure,
     ) -> Result<Task, Error> {
-        self.change_task(tenant, id, "failed", |task, now| change::fail(task, holder, &failure, now)).await
+        let words = [Some(&failure.message), failure.details.as_ref(), failure.code.as_ref()];
+        let bytes: usize = words.into_iter().flatten().map(String::len).sum();
+        self.check_bytes("failure", bytes)?;
+        self.change_task(tenant, id, Some(names::TASKS_FAILED), |task, now| {
+            change::fail(task, holder, &failure, now)
+        })
+        .await
     }
 
     /// Reads a task, applies a rule to it, and commits what comes of it; again if the row has changed in between.
@@ -45,7 +52,7 @@ impl Engine {
         self: &Arc<Self>,
         tenant: &TenantId,
         id: TaskId,
-        metric: &'static str,
+        counter: Option<&'static str>,
         rule: impl Fn(&Task, crate::domain::Timestamp) -> Result<Change, Error>,
     ) -> Result<Task, Error> {
         for _ in 0..self.parts.limits.conflict_attempts_max {
@@ -69,9 +76,9 @@ impl Engine {
                 }
             };
             if written {
-                metrics::counter!("stepwell_tasks_reported_total", "report" => metric,
-                    "task_type" => next.task_type.clone(), "status" => next.status.label())
-                .increment(1);
+                if let Some(counter) = counter {
+                    metrics::counter!(counter, "task_type" => next.task_type.clone()).increment(1);
+                }
                 return Ok(*next);
             }
         }
@@ -102,8 +109,12 @@ impl Engine {
         }
     }
 
-    fn check_payload(&self, what: &str, value: &Value) -> Result<(), Error> {
-        let bytes = canonical(value).len();
+    /// Refuses what is over the limit for payloads.
+    pub(in crate::engine) fn check_payload(&self, what: &str, value: &Value) -> Result<(), Error> {
+        self.check_bytes(what, canonical(value).len())
+    }
+
+    fn check_bytes(&self, what: &str, bytes: usize) -> Result<(), Error> {
         let max = self.parts.limits.payload_bytes_max;
         if bytes > max {
             let message = format!(
