@@ -172,7 +172,7 @@ fn a_claim_that_found_all_there_is_has_asked_for_those_behind_its_last_slot() {
     let mut state = State::default();
     let key = key(&["a"]);
     for _ in 0..=SLOTS_MAX {
-        park(&mut state, &key, "x", 1);
+        assert!(state.park(&key, Poller::new(None, 1, None, "x"), 1_000, 1_000).is_ok());
     }
     let order = state.begin(&key).unwrap();
     assert_eq!(order.slots.len(), SLOTS_MAX);
