@@ -9,6 +9,7 @@ mod messages;
 mod operations;
 mod plugins;
 mod rescue;
+mod retention;
 mod tenants;
 mod two_hosts;
 mod watch;
