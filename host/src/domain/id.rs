@@ -151,12 +151,7 @@ pub struct Digest(pub std::sync::Arc<str>);
 impl Digest {
     /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        use fmt::Write as _;
-        let mut hex = String::with_capacity(64);
-        for byte in sha2::Sha256::digest(bytes) {
-            let _ = write!(hex, "{byte:02x}");
-        }
-        Self(hex.into())
+        Self(hex(&sha2::Sha256::digest(bytes)).into())
     }
 
     /// The first twelve digits, for people.
@@ -169,4 +164,13 @@ impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    use fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

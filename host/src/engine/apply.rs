@@ -14,6 +14,7 @@ use crate::domain::plugin::Fault;
 use crate::domain::task::{Task, TaskStatus, millis_to_seconds};
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::{StepExecutionId, SubscriptionId, TaskId, TimerId, Timestamp};
+use crate::metrics as names;
 
 /// The longest task type that an index of the database takes.
 const TOPIC_BYTES_MAX: usize = 500;
@@ -168,7 +169,7 @@ fn create_task(draft: &mut Draft, definition: &Step, execution: StepExecutionId,
         count: 1,
     });
     draft.hints.extend(timeout_at.map(|at| Hint::Due { at }));
-    metrics::counter!("stepwell_tasks_created_total", "task_type" => task.task_type.clone()).increment(1);
+    metrics::counter!(names::TASKS_CREATED, "task_type" => task.task_type.clone()).increment(1);
     draft.writes.push(Write::InsertTask(task));
 }
 

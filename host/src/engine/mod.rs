@@ -33,7 +33,6 @@ mod task;
 mod token;
 
 pub use error::{Error, Mistake};
-pub use start::empty_context;
 pub use surface::{
     Deployed, Engine, HeartbeatAnswer, IncomingMessage, NewToken, Parts, StartRequest, Started, WorkerFailure,
 };

@@ -12,6 +12,7 @@ use crate::domain::plugin::{Fault, MapCall, StepCall, StepVerb, Usage};
 use crate::domain::task::Task;
 use crate::domain::transition::{Failure, Outcome, Transition};
 use crate::domain::{Digest, Timestamp};
+use crate::metrics as names;
 use serde_json::{Value, json};
 
 /// A plugin answered.
@@ -72,7 +73,7 @@ pub(super) fn transform(
 pub(super) fn instance_start(draft: &mut Draft) {
     let note = format!("started {} version {}", draft.instance.workflow_key, draft.instance.workflow_version);
     instance_line(draft, "instance-started", 0, note);
-    metrics::counter!("stepwell_instances_started_total").increment(1);
+    metrics::counter!(names::INSTANCES_STARTED).increment(1);
 }
 
 /// The instance ended, if it has and had not before.
@@ -88,7 +89,7 @@ pub(super) fn instance_end(draft: &mut Draft, was: InstanceStatus) {
     // Lines of the same instance differ by its version; the start has 0.
     let seq = draft.instance.version.saturating_add(1);
     instance_line(draft, &format!("instance-{}", status.label()), seq, note);
-    metrics::counter!("stepwell_instances_ended_total", "status" => status.label()).increment(1);
+    metrics::counter!(names::INSTANCES_ENDED, "status" => status.label()).increment(1);
 }
 
 /// Something became of a task that its step is not told of: it is offered again.

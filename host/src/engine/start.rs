@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::draft::Draft;
 use super::port::write::StartKey;
 use super::port::{Guard, Verdict, Write};
@@ -142,9 +140,4 @@ fn claim_key(draft: &mut Draft, key: String) {
         instance_id: instance.id,
         created_at: draft.now,
     }));
-}
-
-/// What an instance may be started with where nothing is said.
-pub fn empty_context() -> Value {
-    Value::Object(serde_json::Map::new())
 }

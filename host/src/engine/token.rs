@@ -1,14 +1,14 @@
 //! Tokens: made once, stored as a hash, compared in constant time.
 
 use rand::RngExt as _;
-use sha2::Digest as _;
 use subtle::ConstantTimeEq as _;
 
 use super::port::write::TokenRevoked;
 use super::port::{Verdict, Write, WriteSet};
 use super::{Engine, Error, NewToken};
+use crate::domain::id::hex;
 use crate::domain::token::{Role, Token};
-use crate::domain::{TenantId, Timestamp, TokenId};
+use crate::domain::{Digest, TenantId, Timestamp, TokenId};
 
 /// What every secret begins with, so that scanners and people know it when they see it.
 const PREFIX: &str = "stw_";
@@ -84,13 +84,5 @@ impl Engine {
 }
 
 fn hash(random: &str) -> String {
-    hex(&sha2::Sha256::digest(random.as_bytes()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    Digest::of(random.as_bytes()).to_string()
 }

@@ -13,13 +13,7 @@ use super::limits;
 use super::loaded::{Loaded, Pre};
 use super::log::Author;
 use crate::domain::plugin::{Fault, PluginLimits, Usage};
-
-/// The time of a call, by plugin and verb.
-pub(super) const CALL_SECONDS: &str = "stepwell_plugin_call_seconds";
-/// The fuel of a call, by plugin and verb.
-pub(super) const CALL_FUEL: &str = "stepwell_plugin_fuel";
-/// Calls that went wrong, by code.
-pub(super) const FAULTS_TOTAL: &str = "stepwell_plugin_faults_total";
+use crate::metrics as names;
 
 /// What is called, in the words of the contract.
 pub(super) enum Request {
@@ -111,11 +105,11 @@ pub(super) async fn call(
     let begun = Instant::now();
     let span = tracing::debug_span!("plugin", plugin, verb);
     let answer = attempt(runtime, loaded, limits, request).instrument(span).await;
-    metrics::histogram!(CALL_SECONDS, "plugin" => plugin.to_owned(), "verb" => verb)
+    metrics::histogram!(names::PLUGIN_SECONDS, "plugin" => plugin.to_owned(), "verb" => verb)
         .record(begun.elapsed().as_secs_f64());
     match &answer {
         Ok((_, usage)) => {
-            metrics::histogram!(CALL_FUEL, "plugin" => plugin.to_owned(), "verb" => verb)
+            metrics::histogram!(names::PLUGIN_FUEL, "plugin" => plugin.to_owned(), "verb" => verb)
                 .record(usage.fuel as f64);
         }
         Err(fault) => count(fault),
@@ -125,7 +119,7 @@ pub(super) async fn call(
 
 /// Counts a fault.
 pub(super) fn count(fault: &Fault) {
-    metrics::counter!(FAULTS_TOTAL, "code" => fault.code).increment(1);
+    metrics::counter!(names::PLUGIN_FAULTS, "code" => fault.code).increment(1);
 }
 
 async fn attempt(

@@ -9,7 +9,7 @@ use stepwell::domain::page::PageRequest;
 use stepwell::domain::plugin::LimitOverrides;
 use stepwell::domain::{Clock as _, Digest, InstanceId, SystemClock, TenantId};
 use stepwell::engine::port::announce::Silent;
-use stepwell::engine::{Engine, Parts, StartRequest, empty_context};
+use stepwell::engine::{Engine, Parts, StartRequest};
 use stepwell::plugin::{ComponentSource, PluginHost, PluginOptions, bundled};
 use stepwell_tests::db::TestDb;
 
@@ -68,7 +68,7 @@ async fn start(engine: &Arc<Engine>, tenant: &TenantId) -> Result<InstanceId> {
         tenant: tenant.clone(),
         workflow_key: "w".into(),
         version: None,
-        context: empty_context(),
+        context: serde_json::json!({}),
         business_key: None,
         idempotency_key: None,
         traceparent: None,
