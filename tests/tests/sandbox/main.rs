@@ -6,3 +6,4 @@ mod kit;
 mod limits;
 mod load;
 mod names;
+mod speed;
