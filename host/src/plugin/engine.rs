@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use wasmtime::component::Linker;
-use wasmtime::{Cache, CacheConfig, Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{
+    Cache, CacheConfig, Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
+};
 
 use super::bindings::StepPlugin;
 use super::host_state::HostState;
@@ -76,8 +78,10 @@ fn pool(calls_max: u32) -> InstanceAllocationStrategy {
         .max_tables_per_component(8)
         .max_memory_size(MEMORY_BYTES_CEILING)
         .max_unused_warm_slots(calls_max / 2)
-        // Small memories are cleared by writing, not by giving pages back: that would interrupt every core.
+        // Small memories are cleared by writing, not by giving pages back: that would interrupt every core. Where the
+        // kernel can tell which pages a guest wrote to, only those are cleared.
         .linear_memory_keep_resident(1 << 20)
+        .pagemap_scan(Enabled::Auto)
         .table_keep_resident(64 << 10);
     InstanceAllocationStrategy::Pooling(pool)
 }
