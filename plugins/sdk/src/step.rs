@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::bindings::step::exports::stepwell::plugin::step::Guest;
@@ -80,7 +80,7 @@ impl<S> Next<S> {
 }
 
 /// Parses JSON text that the host gave.
-pub fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, PluginError> {
+pub fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str) -> Result<T, PluginError> {
     serde_json::from_str(text).map_err(|error| {
         let sentence = format!("the {what} cannot be read: {error}");
         if what == "configuration" {
