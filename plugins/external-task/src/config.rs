@@ -1,19 +1,19 @@
 //! What an author writes under `config`, and the task that it becomes.
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use stepwell_sdk::duration::Millis;
 use stepwell_sdk::{HeartbeatPolicy, PluginError, RetryPolicy, TaskSpec};
 
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Config {
+pub struct Config<'a> {
     /// What workers poll for.
     pub task_type: String,
-    /// What the worker gets.
-    #[serde(default)]
-    pub input: Map<String, Value>,
+    /// What the worker gets, as it is written; an empty object if absent.
+    #[serde(borrow, default, deserialize_with = "given")]
+    pub input: Option<&'a RawValue>,
     /// The time of one attempt; none means no end.
     pub timeout: Option<Millis>,
     /// How long a worker holds the task without a heartbeat.
@@ -85,12 +85,21 @@ fn max_missed() -> u32 {
     2
 }
 
-impl Config {
+/// Unlike an absent one, `null` is something that was given.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl Config<'_> {
     /// The task, or what about the configuration makes no sense although its schema allows it.
     pub fn task(self, key: &str) -> Result<TaskSpec, PluginError> {
         let refuse = |sentence: &str| Err(PluginError::InvalidConfig(sentence.into()));
         if self.task_type.trim().is_empty() {
             return refuse("taskType is empty: name what workers shall poll for");
+        }
+        let input = self.input.map_or("{}", RawValue::get);
+        if !input.starts_with('{') {
+            return refuse("input is no object: give the worker names and values");
         }
         if self.lock_duration.0 == 0 {
             return refuse("lockDuration is 0: a worker could never hold the task");
@@ -107,7 +116,7 @@ impl Config {
         Ok(TaskSpec {
             key: key.into(),
             topic: self.task_type,
-            input: Value::Object(self.input).to_string(),
+            input: input.into(),
             priority: self.priority,
             timeout_ms: self.timeout.map(|timeout| timeout.0),
             lock_ms: self.lock_duration.0,

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 use stepwell_sdk::{
-    Context, Effect, Event, Next, Outcome, PluginError, Step, TaskFailure, TaskResult, TaskSpec,
+    Context, Effect, Event, Outcome, PluginError, TaskFailure, TaskResult, TaskSpec, Transition,
 };
 
-use crate::ExternalTask;
+use crate::{ExternalTask, Guest as _};
 
-fn context() -> Context {
+fn context(config: &Value) -> Context {
     Context {
         tenant: "default".into(),
         workflow: "w".into(),
@@ -17,21 +17,20 @@ fn context() -> Context {
         seq: 0,
         now: 0,
         seed: 0,
-        config: "{}".into(),
+        config: config.to_string(),
         extra: "{}".into(),
     }
 }
 
-fn start(config: Value) -> Result<Next<Value>, String> {
-    let config = serde_json::from_value(config).map_err(|error| error.to_string())?;
-    ExternalTask::start(&context(), config, json!({})).map_err(|error| match error {
+fn start(config: &Value) -> Result<Transition, String> {
+    ExternalTask::start(context(config), "{}".into()).map_err(|error| match error {
         PluginError::InvalidConfig(text) => text,
         other => format!("{other:?}"),
     })
 }
 
 fn task(config: Value) -> TaskSpec {
-    let mut next = start(config).expect("the configuration is good");
+    let mut next = start(&config).expect("the configuration is good");
     assert_eq!(next.outcome, Outcome::Waiting);
     match next.effects.remove(0) {
         Effect::CreateTask(task) if next.effects.is_empty() => task,
@@ -39,9 +38,8 @@ fn task(config: Value) -> TaskSpec {
     }
 }
 
-fn event(event: Event) -> Result<Next<Value>, PluginError> {
-    let config = serde_json::from_value(json!({ "taskType": "t" })).expect("good");
-    ExternalTask::on_event(&context(), config, json!({}), event)
+fn event(event: Event) -> Result<Transition, PluginError> {
+    ExternalTask::on_event(context(&json!({ "taskType": "t" })), r#"{"kept":1}"#.into(), event)
 }
 
 #[test]
@@ -95,8 +93,10 @@ fn what_makes_no_sense_is_refused_by_name() {
         (json!({ "taskType": "t", "retries": 0 }), "retries"),
         (json!({ "taskType": "t", "timeout": "soon" }), "duration"),
         (json!({ "taskType": "t", "colour": "red" }), "colour"),
+        (json!({ "taskType": "t", "input": null }), "input"),
+        (json!({ "taskType": "t", "input": [1] }), "input"),
     ] {
-        let sentence = start(config.clone()).expect_err("refused");
+        let sentence = start(&config).expect_err("refused");
         assert!(sentence.contains(named), "{config}: {sentence}");
     }
 }
@@ -108,6 +108,7 @@ fn a_result_completes_the_step_as_posted() {
     let next = event(Event::TaskCompleted(done)).expect("completed");
     assert_eq!(next.outcome, Outcome::Completed(output.into()));
     assert!(next.effects.is_empty());
+    assert_eq!((next.state.as_str(), next.state_version), (r#"{"kept":1}"#, 1));
 }
 
 #[test]
