@@ -2,20 +2,26 @@
 
 mod path;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
-use stepwell_sdk::{MapContext, Mapper, PluginError};
+use stepwell_sdk::bindings::mapper::exports::stepwell::plugin::mapper::Guest;
+use stepwell_sdk::step::parse;
+use stepwell_sdk::{MapContext, PluginError};
 
 use path::Path;
 
 /// The mapper.
 pub struct JsonPathMapper;
 
-stepwell_sdk::export_mapper!(JsonPathMapper);
+stepwell_sdk::heap!();
 
-impl Mapper for JsonPathMapper {
-    type Config = Map<String, Value>;
+#[cfg(target_arch = "wasm32")]
+stepwell_sdk::bindings::mapper::export!(JsonPathMapper with_types_in stepwell_sdk::bindings::mapper);
 
-    fn describe() -> Value {
+/// The contract's bare function: what is found is written from where it lies, without a copy.
+impl Guest for JsonPathMapper {
+    fn describe() -> String {
         json!({
             "types": ["jsonpath"],
             "version": env!("CARGO_PKG_VERSION"),
@@ -37,18 +43,22 @@ impl Mapper for JsonPathMapper {
                 "expect": { "first": "a", "gone": null, "id": "OPS-1" },
             }],
         })
+        .to_string()
     }
 
-    fn transform(_context: &MapContext, config: Self::Config, input: Value) -> Result<Value, PluginError> {
-        let mut output = Map::new();
+    fn transform(context: MapContext, input: String) -> Result<String, PluginError> {
+        let config: Map<String, Value> = parse("configuration", &context.config)?;
+        let input: Value = parse("input", &input)?;
+        let mut output = BTreeMap::new();
         for (name, path) in &config {
             let Some(text) = path.as_str() else {
                 return Err(refuse(name, path, "a path is text"));
             };
             let parsed = Path::parse(text).map_err(|reason| refuse(name, path, &reason))?;
-            output.insert(name.clone(), parsed.select(&input));
+            output.insert(name, parsed.select(&input));
         }
-        Ok(Value::Object(output))
+        serde_json::to_string(&output)
+            .map_err(|error| PluginError::Other(format!("the output cannot be written: {error}")))
     }
 }
 
@@ -70,11 +80,11 @@ mod tests {
             step: "s".into(),
             now: 0,
             seed: 0,
-            config: "{}".into(),
+            config: config.to_string(),
             extra: "{}".into(),
         };
-        let Value::Object(config) = config else { panic!("an object") };
-        JsonPathMapper::transform(&context, config, input)
+        let output = JsonPathMapper::transform(context, input.to_string())?;
+        Ok(serde_json::from_str(&output).expect("JSON"))
     }
 
     #[test]
