@@ -23,21 +23,22 @@ pub const DEPTH_MAX: usize = 64;
 
 /// Checks JSON that came from outside.
 pub fn check(value: &Value) -> Result<(), Flaw> {
-    check_at(value, 0)
+    check_within(value, 0)
 }
 
-fn check_at(value: &Value, depth: usize) -> Result<(), Flaw> {
+/// Checks JSON that will lie so many levels deep in other JSON.
+pub fn check_within(value: &Value, depth: usize) -> Result<(), Flaw> {
     if depth > DEPTH_MAX {
         return Err(Flaw::TooDeep);
     }
     match value {
         Value::String(text) if text.contains('\0') => Err(Flaw::Nul),
-        Value::Array(items) => items.iter().try_for_each(|item| check_at(item, depth + 1)),
+        Value::Array(items) => items.iter().try_for_each(|item| check_within(item, depth + 1)),
         Value::Object(map) => map.iter().try_for_each(|(key, item)| {
             if key.contains('\0') {
                 return Err(Flaw::Nul);
             }
-            check_at(item, depth + 1)
+            check_within(item, depth + 1)
         }),
         _ => Ok(()),
     }

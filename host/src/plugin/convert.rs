@@ -26,7 +26,7 @@ pub(super) fn context(context: &CallContext) -> types::Context {
         now: u64::try_from(context.now.millis()).unwrap_or_default(),
         seed: context.seed,
         config: context.config.clone(),
-        extra: context.extra.to_string(),
+        extra: text(&context.extra),
     }
 }
 
@@ -40,45 +40,55 @@ pub(super) fn map_context(context: &CallContext) -> MapContext {
         now: u64::try_from(context.now.millis()).unwrap_or_default(),
         seed: context.seed,
         config: context.config.clone(),
-        extra: context.extra.to_string(),
+        extra: text(&context.extra),
     }
 }
 
 /// An event, for a plugin.
 pub(super) fn event(event: &Event) -> types::Event {
-    match event.clone() {
-        Event::TaskCompleted { key, worker, output } => {
-            types::Event::TaskCompleted(types::TaskResult { key, worker, output: output.to_string() })
-        }
+    match event {
+        Event::TaskCompleted { key, worker, output } => types::Event::TaskCompleted(types::TaskResult {
+            key: key.clone(),
+            worker: worker.clone(),
+            output: text(output),
+        }),
         Event::TaskFailed { key, code, message, retries_left, details } => {
             types::Event::TaskFailed(types::TaskFailure {
-                key,
-                code,
-                message,
-                retries_left,
-                details: details.to_string(),
+                key: key.clone(),
+                code: code.clone(),
+                message: message.clone(),
+                retries_left: *retries_left,
+                details: text(details),
             })
         }
-        Event::TimerFired { key } => types::Event::TimerFired(key),
+        Event::TimerFired { key } => types::Event::TimerFired(key.clone()),
         Event::MessageReceived { key, name, correlation, payload, headers } => {
             types::Event::MessageReceived(types::Message {
-                key,
-                name,
-                correlation,
-                payload: payload.to_string(),
-                headers,
+                key: key.clone(),
+                name: name.clone(),
+                correlation: correlation.clone(),
+                payload: text(payload),
+                headers: headers.clone(),
             })
         }
-        Event::HttpResponse { key, status, headers, body } => {
-            types::Event::HttpResponse(types::HttpResult { key, status, headers, body: body.into_bytes() })
-        }
-        Event::CancelRequested { reason } => types::Event::CancelRequested(reason),
+        Event::HttpResponse { key, status, headers, body } => types::Event::HttpResponse(types::HttpResult {
+            key: key.clone(),
+            status: *status,
+            headers: headers.clone(),
+            body: body.clone().into_bytes(),
+        }),
+        Event::CancelRequested { reason } => types::Event::CancelRequested(reason.clone()),
         Event::Custom { custom_kind, payload } => types::Event::Custom(types::CustomItem {
             key: String::new(),
-            kind: custom_kind,
-            payload: payload.to_string(),
+            kind: custom_kind.clone(),
+            payload: text(payload),
         }),
     }
+}
+
+/// JSON text. Unlike `to_string` of a value it is not written through a formatter.
+pub(super) fn text(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// A plugin's own refusal.
@@ -98,7 +108,7 @@ pub(super) fn outcome(outcome: types::Outcome) -> Result<Outcome, Fault> {
     Ok(match outcome {
         types::Outcome::Waiting => Outcome::Waiting,
         types::Outcome::Completed(output) => {
-            Outcome::Completed { output: json("plugin_output", "its output", &output)? }
+            Outcome::Completed { output: json("plugin_output", || "its output".into(), &output)? }
         }
         types::Outcome::Failed(failure) => Outcome::Failed {
             failure: Failure {
@@ -107,7 +117,7 @@ pub(super) fn outcome(outcome: types::Outcome) -> Result<Outcome, Fault> {
                 retryable: failure.retryable,
                 details: json_or(
                     "plugin_output",
-                    "the details of its failure",
+                    || "the details of its failure".into(),
                     &failure.details,
                     Value::Null,
                 )?,
@@ -189,22 +199,22 @@ fn task_spec(task: types::TaskSpec) -> Result<TaskSpec, Fault> {
     })
 }
 
-/// Parses JSON text that a plugin returned.
-pub(super) fn json(code: &'static str, what: &str, text: &str) -> Result<Value, Fault> {
-    serde_json::from_str(text).map_err(|error| verdict(code, format!("{what} is not JSON: {error}")))
+/// Parses JSON text that a plugin returned; `what` names it if it is none.
+pub(super) fn json(code: &'static str, what: impl Fn() -> String, text: &str) -> Result<Value, Fault> {
+    serde_json::from_str(text).map_err(|error| verdict(code, format!("{} is not JSON: {error}", what())))
 }
 
-fn json_or(code: &'static str, what: &str, text: &str, absent: Value) -> Result<Value, Fault> {
+fn json_or(code: &'static str, what: impl Fn() -> String, text: &str, absent: Value) -> Result<Value, Fault> {
     if text.is_empty() { Ok(absent) } else { json(code, what, text) }
 }
 
 fn payload(key: &str, text: &str) -> Result<Value, Fault> {
-    json("plugin_output", &format!("the payload of its effect \"{key}\""), text)
+    json("plugin_output", || format!("the payload of its effect \"{key}\""), text)
 }
 
 fn extra(key: &str, text: &str) -> Result<Value, Fault> {
     let absent = Value::Object(serde_json::Map::new());
-    json_or("plugin_output", &format!("`extra` of its effect \"{key}\""), text, absent)
+    json_or("plugin_output", || format!("`extra` of its effect \"{key}\""), text, absent)
 }
 
 fn millis(at: u64) -> i64 {

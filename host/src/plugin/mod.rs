@@ -24,6 +24,7 @@ mod permits;
 mod port;
 mod registry;
 mod select;
+mod storable;
 mod verdict;
 mod wasi;
 

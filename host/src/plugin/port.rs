@@ -39,7 +39,7 @@ impl Plugins for PluginHost {
         let request = match &step_call.verb {
             StepVerb::Start { input } => Request::Start {
                 context,
-                input: select::select(input, &loaded.descriptor.input_select).to_string(),
+                input: convert::text(&select::select(input, &loaded.descriptor.input_select)),
             },
             StepVerb::OnEvent { state, event } => {
                 Request::OnEvent { context, state: state.clone(), event: convert::event(event) }
@@ -61,7 +61,7 @@ impl Plugins for PluginHost {
         let loaded = self.ensure(digest).await?;
         let request = Request::Transform {
             context: convert::map_context(&map_call.context),
-            input: select::select(&map_call.input, &loaded.descriptor.input_select).to_string(),
+            input: convert::text(&select::select(&map_call.input, &loaded.descriptor.input_select)),
         };
         let (limits, _permit) = self.admit(&loaded, &map_call.context.tenant).await?;
         let (response, usage) = call(&self.runtime, &loaded, &limits, request).await?;

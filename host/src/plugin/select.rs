@@ -1,11 +1,13 @@
 //! The parts of an input that a plugin asked for, by JSON pointer, so that it does not pay for the rest.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 /// The input with nothing but what the pointers name; an array is given whole. No pointers mean all of it.
-pub(super) fn select(input: &Value, pointers: &[String]) -> Value {
+pub(super) fn select<'a>(input: &'a Value, pointers: &[String]) -> Cow<'a, Value> {
     if pointers.is_empty() {
-        return input.clone();
+        return Cow::Borrowed(input);
     }
     let mut selected = Value::Object(Map::new());
     for pointer in pointers {
@@ -13,7 +15,7 @@ pub(super) fn select(input: &Value, pointers: &[String]) -> Value {
             pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect();
         copy(input, &mut selected, &names);
     }
-    selected
+    Cow::Owned(selected)
 }
 
 fn copy(from: &Value, to: &mut Value, names: &[String]) {
@@ -42,7 +44,7 @@ mod tests {
 
     fn selected(pointers: &[&str]) -> Value {
         let input = json!({ "a": { "b": 1, "c": [1, 2] }, "d": 3, "x/y": 4 });
-        select(&input, &pointers.iter().map(|pointer| (*pointer).to_owned()).collect::<Vec<_>>())
+        select(&input, &pointers.iter().map(|pointer| (*pointer).to_owned()).collect::<Vec<_>>()).into_owned()
     }
 
     #[test]

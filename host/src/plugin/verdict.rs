@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::bindings::types;
-use super::convert;
 use super::fault::verdict;
+use super::{convert, storable};
 use crate::domain::effect::Effect;
-use crate::domain::json::{canonical, check};
+use crate::domain::json::check;
 use crate::domain::plugin::{Descriptor, Fault, PluginLimits};
 use crate::domain::transition::Transition;
 
@@ -35,7 +34,8 @@ pub(super) fn transition(
     for effect in &effects {
         granted(effect, descriptor)?;
         keyed(effect)?;
-        storable("plugin_output", &format!("its effect \"{}\"", effect.key()), effect)?;
+        storable::effect(effect)
+            .map_err(|flaw| verdict("plugin_output", format!("its effect \"{}\" {flaw}", effect.key())))?;
         let earlier = by_key.insert((effect.label(), effect.key()), effect);
         // Setting a timer again moves it; anything else would be two things under one name.
         let contradicts = earlier.is_some_and(|earlier| earlier != effect && effect.label() != "set-timer");
@@ -46,15 +46,15 @@ pub(super) fn transition(
         }
     }
     let outcome = convert::outcome(answer.outcome)?;
-    storable("plugin_output", "its outcome", &outcome)?;
+    storable::outcome(&outcome).map_err(|flaw| verdict("plugin_output", format!("its outcome {flaw}")))?;
     let note = answer.note.map(|note| note.replace('\0', "\u{fffd}").chars().take(NOTE_CHARS_MAX).collect());
     Ok(Transition { state, state_version: answer.state_version, effects, outcome, note })
 }
 
 /// A mapper's answer, if it can be stored.
 pub(super) fn mapped(answer: &str) -> Result<Value, Fault> {
-    let output = convert::json("plugin_output", "its output", answer)?;
-    storable("plugin_output", "its output", &output)?;
+    let output = convert::json("plugin_output", || "its output".into(), answer)?;
+    check(&output).map_err(|flaw| verdict("plugin_output", format!("its output {flaw}")))?;
     Ok(output)
 }
 
@@ -63,9 +63,9 @@ fn state(text: &str, limits: &PluginLimits) -> Result<String, Fault> {
         let (size, max) = (text.len(), limits.state_bytes_max);
         return Err(verdict("plugin_state", format!("its state has {size} bytes; its limit is {max}")));
     }
-    let value = convert::json("plugin_state", "its state", text)?;
+    let value = convert::json("plugin_state", || "its state".into(), text)?;
     check(&value).map_err(|flaw| verdict("plugin_state", format!("its state {flaw}")))?;
-    Ok(canonical(&value))
+    Ok(convert::text(&value))
 }
 
 fn granted(effect: &Effect, descriptor: &Descriptor) -> Result<(), Fault> {
@@ -86,11 +86,6 @@ fn keyed(effect: &Effect) -> Result<(), Fault> {
     let message =
         format!("its effect `{label}` has a key of {chars} characters; a key has 1 to {KEY_CHARS_MAX}");
     Err(verdict("plugin_effect_key", message))
-}
-
-fn storable(code: &'static str, what: &str, thing: &impl Serialize) -> Result<(), Fault> {
-    let value = serde_json::to_value(thing).map_err(|error| verdict(code, format!("{what}: {error}")))?;
-    check(&value).map_err(|flaw| verdict(code, format!("{what} {flaw}")))
 }
 
 #[cfg(test)]
