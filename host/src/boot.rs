@@ -58,6 +58,8 @@ pub async fn start(settings: &Settings) -> Result<Running, Error> {
     let address = listener.local_addr().map_err(|error| unreachable_address(&settings.listen, &error))?;
     let open = is_open(store.as_ref(), address, settings).await?;
 
+    // First of all: what is counted later is looked up once, and would be lost for good if nobody counted yet.
+    let recorder = metrics::install();
     let plugins = plugins::load(settings, Arc::clone(&store)).await?;
     let node = Node::new(NodeParts {
         store: Arc::clone(&store),
@@ -78,7 +80,7 @@ pub async fn start(settings: &Settings) -> Result<Running, Error> {
         node.run_loops(loops_stop.clone()),
         tokio::spawn(plugins.keep_in_step(Arc::clone(&node), loops_stop.clone())),
     ];
-    let router = api::router(Arc::clone(&node), metrics::install());
+    let router = api::router(Arc::clone(&node), recorder);
     let server = tokio::spawn(api::serve(listener, router, accepting.clone()));
     tracing::info!(%address, node = settings.node_id, database = shown_database(&settings.database), "listening");
     Ok(Running { open, address, node, store, accepting, loops_stop, server, loops })

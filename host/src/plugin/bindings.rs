@@ -23,6 +23,18 @@ pub(super) mod mapper {
     });
 }
 
+/// The name of the interface that a step type exports.
+pub(super) const STEP: &str = "stepwell:plugin/step@1.0.0";
+
+/// The name of the interface that a mapper exports.
+pub(super) const MAPPER: &str = "stepwell:plugin/mapper@1.0.0";
+
+/// What `start` and `on-event` return.
+pub(super) type Transitioned = (Result<types::Transition, types::PluginError>,);
+
+/// What `transform` returns.
+pub(super) type Mapped = (Result<String, types::PluginError>,);
+
 pub(super) use mapper::MapperPluginPre;
 pub(super) use mapper::exports::stepwell::plugin::mapper::MapContext;
 pub(super) use step::stepwell::plugin::{log, types};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 use wasmtime::Store;
 
-use super::bindings::{MapContext, types};
+use super::bindings::{MapContext, Mapped, Transitioned, types};
 use super::engine::Runtime;
 use super::fault;
 use super::host_state::HostState;
@@ -53,21 +53,14 @@ impl Request {
     }
 
     fn author(&self, plugin: &str) -> Author {
-        let plugin = plugin.to_owned();
         match self {
-            Self::Describe => Author { plugin, ..Author::default() },
-            Self::Start { context, .. } | Self::OnEvent { context, .. } => Author {
-                plugin,
-                tenant: context.tenant.clone(),
-                instance: context.instance.clone(),
-                step: context.step.clone(),
-            },
-            Self::Transform { context, .. } => Author {
-                plugin,
-                tenant: context.tenant.clone(),
-                instance: context.instance.clone(),
-                step: context.step.clone(),
-            },
+            Self::Describe => Author::new([plugin, "", "", ""]),
+            Self::Start { context, .. } | Self::OnEvent { context, .. } => {
+                Author::new([plugin, &context.tenant, &context.instance, &context.step])
+            }
+            Self::Transform { context, .. } => {
+                Author::new([plugin, &context.tenant, &context.instance, &context.step])
+            }
         }
     }
 
@@ -105,16 +98,9 @@ pub(super) async fn call(
     let begun = Instant::now();
     let span = tracing::debug_span!("plugin", plugin, verb);
     let answer = attempt(runtime, loaded, limits, request).instrument(span).await;
-    metrics::histogram!(names::PLUGIN_SECONDS, "plugin" => plugin.to_owned(), "verb" => verb)
-        .record(begun.elapsed().as_secs_f64());
-    match &answer {
-        Ok((_, usage)) => {
-            metrics::histogram!(names::PLUGIN_FUEL, "plugin" => plugin.to_owned(), "verb" => verb)
-                .record(usage.fuel as f64);
-        }
-        Err(fault) => count(fault),
-    }
-    answer
+    let usage = answer.as_ref().map(|(_, usage)| usage);
+    loaded.meters.record(plugin, verb, begun.elapsed(), usage.ok());
+    answer.inspect_err(count)
 }
 
 /// Counts a fault.
@@ -157,32 +143,33 @@ async fn attempt(
 
 async fn invoke(store: &mut Store<HostState>, pre: &Pre, request: Request) -> wasmtime::Result<Response> {
     match (pre, request) {
-        (Pre::Step(pre), request) => {
-            let plugin = pre.instantiate_async(&mut *store).await?;
-            let step = plugin.stepwell_plugin_step();
-            Ok(match request {
-                Request::Start { context, input } => {
-                    Response::Transition(step.call_start(store, &context, &input).await?)
-                }
-                Request::OnEvent { context, state, event } => {
-                    Response::Transition(step.call_on_event(store, &context, &state, &event).await?)
-                }
-                Request::Describe => Response::Described(step.call_describe(store).await?),
-                Request::Transform { .. } => {
-                    return Err(wasmtime::Error::msg("a step type has no `transform`"));
-                }
-            })
+        (Pre::Step(pre), Request::Describe) => {
+            let plugin = pre.whole.instantiate_async(&mut *store).await?;
+            Ok(Response::Described(plugin.stepwell_plugin_step().call_describe(store).await?))
         }
-        (Pre::Mapper(pre), request) => {
-            let plugin = pre.instantiate_async(&mut *store).await?;
-            let mapper = plugin.stepwell_plugin_mapper();
-            Ok(match request {
-                Request::Transform { context, input } => {
-                    Response::Mapped(mapper.call_transform(store, &context, &input).await?)
-                }
-                Request::Describe => Response::Described(mapper.call_describe(store).await?),
-                other => return Err(wasmtime::Error::msg(format!("a mapper has no `{}`", other.verb()))),
-            })
+        (Pre::Step(pre), Request::Start { context, input }) => {
+            let plugin = pre.whole.instance_pre().instantiate_async(&mut *store).await?;
+            let start =
+                plugin.get_typed_func::<(&types::Context, &str), Transitioned>(&mut *store, &pre.start)?;
+            Ok(Response::Transition(start.call_async(store, (&context, &input)).await?.0))
         }
+        (Pre::Step(pre), Request::OnEvent { context, state, event }) => {
+            type Given<'a> = (&'a types::Context, &'a str, &'a types::Event);
+            let plugin = pre.whole.instance_pre().instantiate_async(&mut *store).await?;
+            let on_event = plugin.get_typed_func::<Given, Transitioned>(&mut *store, &pre.on_event)?;
+            Ok(Response::Transition(on_event.call_async(store, (&context, &state, &event)).await?.0))
+        }
+        (Pre::Mapper(pre), Request::Describe) => {
+            let plugin = pre.whole.instantiate_async(&mut *store).await?;
+            Ok(Response::Described(plugin.stepwell_plugin_mapper().call_describe(store).await?))
+        }
+        (Pre::Mapper(pre), Request::Transform { context, input }) => {
+            let plugin = pre.whole.instance_pre().instantiate_async(&mut *store).await?;
+            let transform =
+                plugin.get_typed_func::<(&MapContext, &str), Mapped>(&mut *store, &pre.transform)?;
+            Ok(Response::Mapped(transform.call_async(store, (&context, &input)).await?.0))
+        }
+        (Pre::Step(_), other) => Err(wasmtime::Error::msg(format!("a step type has no `{}`", other.verb()))),
+        (Pre::Mapper(_), other) => Err(wasmtime::Error::msg(format!("a mapper has no `{}`", other.verb()))),
     }
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use wasmtime::component::Component;
+use wasmtime::component::{Component, ComponentExportIndex};
 
-use super::bindings::{MapperPluginPre, StepPluginPre};
+use super::bindings::{MAPPER, MapperPluginPre, STEP, StepPluginPre};
 use super::call::{Request, Response, call};
 use super::describe::Described;
 use super::engine::Runtime;
 use super::imports::Shape;
-use super::loaded::{Loaded, Pre};
+use super::loaded::{Loaded, MapperPre, Pre, StepPre};
+use super::meters::Meters;
 use super::{LoadError, describe, examples, header, imports};
 use crate::domain::plugin::{Descriptor, PluginKind, PluginLimits};
 use crate::domain::{Digest, plugin::Usage};
@@ -66,6 +67,7 @@ impl Loader {
             migrates: shape.migrates,
             pre,
             config: None,
+            meters: Meters::default(),
         };
         let Described { descriptor, document, config } = described(runtime, &loaded, &limits).await?;
         loaded.descriptor = Arc::new(descriptor);
@@ -100,10 +102,27 @@ fn link(runtime: &Runtime, component: &Component, shape: &Shape) -> Result<Pre, 
         LoadError::new("component_world", message)
     };
     let pre = runtime.linker.instantiate_pre(component).map_err(misfit)?;
-    match shape.kind {
-        PluginKind::Step => StepPluginPre::new(pre).map(Pre::Step).map_err(misfit),
-        PluginKind::Mapper => MapperPluginPre::new(pre).map(Pre::Mapper).map_err(misfit),
-    }
+    let function = |interface: &str, name: &str| {
+        function(component, interface, name)
+            .ok_or_else(|| misfit(wasmtime::Error::msg(format!("{interface} has no `{name}`"))))
+    };
+    Ok(match shape.kind {
+        PluginKind::Step => Pre::Step(StepPre {
+            whole: StepPluginPre::new(pre).map_err(misfit)?,
+            start: function(STEP, "start")?,
+            on_event: function(STEP, "on-event")?,
+        }),
+        PluginKind::Mapper => Pre::Mapper(MapperPre {
+            whole: MapperPluginPre::new(pre).map_err(misfit)?,
+            transform: function(MAPPER, "transform")?,
+        }),
+    })
+}
+
+/// Where a component has a function of an interface.
+fn function(component: &Component, interface: &str, name: &str) -> Option<ComponentExportIndex> {
+    let interface = component.get_export_index(None, interface)?;
+    component.get_export_index(Some(&interface), name)
 }
 
 async fn described(

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use wasmtime::component::ComponentExportIndex;
 
 use super::bindings::{MapperPluginPre, StepPluginPre};
 use super::host_state::HostState;
+use super::meters::Meters;
 use crate::domain::Digest;
 use crate::domain::plugin::{Descriptor, PluginKind};
 
@@ -27,13 +29,27 @@ pub struct Loaded {
     pub migrates: bool,
     pub(super) pre: Pre,
     pub(super) config: Option<jsonschema::Validator>,
+    pub(super) meters: Meters,
 }
 
 /// Compiled, linked and type-checked; only the memory is missing.
-#[derive(Clone)]
 pub(super) enum Pre {
-    Step(StepPluginPre<HostState>),
-    Mapper(MapperPluginPre<HostState>),
+    Step(StepPre),
+    Mapper(MapperPre),
+}
+
+/// A step type. `describe` goes by `whole`, which checks the types of all functions; the others are called one at a
+/// time, and only the types of the one that is called are checked again.
+pub(super) struct StepPre {
+    pub(super) whole: StepPluginPre<HostState>,
+    pub(super) start: ComponentExportIndex,
+    pub(super) on_event: ComponentExportIndex,
+}
+
+/// A mapper, in the same way.
+pub(super) struct MapperPre {
+    pub(super) whole: MapperPluginPre<HostState>,
+    pub(super) transform: ComponentExportIndex,
 }
 
 impl Loaded {

@@ -7,10 +7,27 @@ pub(super) use super::bindings::log::Level;
 /// Who writes: goes with each line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Author {
-    pub(super) plugin: String,
-    pub(super) tenant: String,
-    pub(super) instance: String,
-    pub(super) step: String,
+    /// Plugin, tenant, instance and step, one after the other: every call has an author, and few ever write.
+    text: String,
+    ends: [usize; 4],
+}
+
+impl Author {
+    /// The plugin, its tenant, instance and step.
+    pub(super) fn new(parts: [&str; 4]) -> Self {
+        let mut end = 0;
+        let ends = parts.map(|part| {
+            end += part.len();
+            end
+        });
+        Self { text: parts.concat(), ends }
+    }
+
+    fn parts(&self) -> [&str; 4] {
+        let [plugin, tenant, instance, step] = self.ends;
+        [0..plugin, plugin..tenant, tenant..instance, instance..step]
+            .map(|range| self.text.get(range).unwrap_or_default())
+    }
 }
 
 /// The log as one call sees it.
@@ -47,7 +64,7 @@ impl LogSink {
     }
 
     fn emit(&self, level: Level, message: &str, fields: &str, cut: bool) {
-        let Author { plugin, tenant, instance, step } = &self.author;
+        let [plugin, tenant, instance, step] = self.author.parts();
         macro_rules! line {
             ($level:expr) => {
                 tracing::event!(target: "plugin", $level, plugin, tenant, instance, step, fields, cut, "{message}")
@@ -77,6 +94,11 @@ mod tests {
     fn text_is_cut_between_characters() {
         assert_eq!(cut("příliš", 4), ("př", 1));
         assert_eq!(cut("short", 100), ("short", 95));
+    }
+
+    #[test]
+    fn an_author_is_told_in_full() {
+        assert_eq!(Author::new(["p", "", "čt", "4"]).parts(), ["p", "", "čt", "4"]);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod limits;
 mod load;
 mod loaded;
 mod log;
+mod meters;
 mod permits;
 mod port;
 mod registry;

@@ -48,6 +48,9 @@ impl Permits {
         let of_plugin =
             plugin.map(|(digest, max)| self.plugins.semaphore((tenant.clone(), digest.clone()), max));
         let of_tenant = self.tenants.semaphore(tenant.clone(), tenant_max);
+        if let Some(permit) = self.at_once(of_plugin.as_ref(), &of_tenant) {
+            return Ok(permit);
+        }
         let wait = async {
             // In this order for everyone: no two calls can wait for each other.
             let plugin = match of_plugin {
@@ -66,6 +69,20 @@ impl Permits {
             ),
             transient: true,
         })
+    }
+}
+
+impl Permits {
+    /// A permit, if every place is free: the usual case, and it needs no timer. It overtakes nobody, as a place that
+    /// is given back while someone waits for it is theirs.
+    fn at_once(&self, of_plugin: Option<&Arc<Semaphore>>, of_tenant: &Arc<Semaphore>) -> Option<Permit> {
+        let plugin = match of_plugin {
+            Some(semaphore) => Some(semaphore.clone().try_acquire_owned().ok()?),
+            None => None,
+        };
+        let tenant = of_tenant.clone().try_acquire_owned().ok()?;
+        let all = self.all.clone().try_acquire_owned().ok()?;
+        Some(Permit { _held: [plugin, Some(tenant), Some(all)] })
     }
 }
 
