@@ -8,55 +8,55 @@ use stepwell_sdk::{HeartbeatPolicy, PluginError, RetryPolicy, TaskSpec};
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Config<'a> {
+pub(crate) struct Config<'a> {
     /// What workers poll for.
-    pub task_type: String,
+    pub(crate) task_type: String,
     /// What the worker gets, as it is written; an empty object if absent.
     #[serde(borrow, default, deserialize_with = "given")]
-    pub input: Option<&'a RawValue>,
+    pub(crate) input: Option<&'a RawValue>,
     /// The time of one attempt; none means no end.
-    pub timeout: Option<Millis>,
+    pub(crate) timeout: Option<Millis>,
     /// How long a worker holds the task without a heartbeat.
     #[serde(default = "lock_duration")]
-    pub lock_duration: Millis,
+    pub(crate) lock_duration: Millis,
     /// Attempts in all.
     #[serde(default = "retries")]
-    pub retries: u32,
+    pub(crate) retries: u32,
     /// The sign of life that a worker owes; not watched if absent.
-    pub heartbeat: Option<Heartbeat>,
+    pub(crate) heartbeat: Option<Heartbeat>,
     /// 1 is first.
     #[serde(default = "priority")]
-    pub priority: i64,
+    pub(crate) priority: i64,
     /// How often a lock may expire before the task counts as poison.
     #[serde(default = "max_lock_expiries")]
-    pub max_lock_expiries: u32,
+    pub(crate) max_lock_expiries: u32,
     /// The waits between attempts; none means at once.
-    pub retry_backoff: Option<Backoff>,
+    pub(crate) retry_backoff: Option<Backoff>,
 }
 
 /// The sign of life that a worker owes.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Heartbeat {
+pub(crate) struct Heartbeat {
     /// The time between two.
-    pub interval: Millis,
+    pub(crate) interval: Millis,
     /// How many may be missing.
     #[serde(default = "max_missed")]
-    pub max_missed: u32,
+    pub(crate) max_missed: u32,
 }
 
 /// The waits between attempts.
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-pub struct Backoff {
+pub(crate) struct Backoff {
     /// The wait before the second attempt.
-    pub initial: Millis,
+    pub(crate) initial: Millis,
     /// The factor from wait to wait.
-    pub factor: f64,
+    pub(crate) factor: f64,
     /// The longest wait.
-    pub max: Millis,
+    pub(crate) max: Millis,
     /// How much of a wait is random, in percent.
-    pub jitter: u32,
+    pub(crate) jitter: u32,
 }
 
 impl Default for Backoff {
@@ -92,7 +92,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawVa
 
 impl Config<'_> {
     /// The task, or what about the configuration makes no sense although its schema allows it.
-    pub fn task(self, key: &str) -> Result<TaskSpec, PluginError> {
+    pub(crate) fn task(self, key: &str) -> Result<TaskSpec, PluginError> {
         let refuse = |sentence: &str| Err(PluginError::InvalidConfig(sentence.into()));
         if self.task_type.trim().is_empty() {
             return refuse("taskType is empty: name what workers shall poll for");
