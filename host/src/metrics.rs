@@ -43,6 +43,11 @@ pub const INSTANCES_STARTED: &str = "stepwell_instances_started_total";
 pub const INSTANCES_ENDED: &str = "stepwell_instances_ended_total";
 /// Transitions that met another one and were decided again.
 pub const COMMIT_CONFLICTS: &str = "stepwell_commit_conflicts_total";
+/// Statements that the database ran for this host, reads included; words that begin or end a transaction are not.
+pub const STORE_STATEMENTS: &str = "stepwell_store_statements_total";
+/// Transactions of this host, by `kind`: `batch` (a commit of transitions), `claim` (a claim or a lease), `read`, and
+/// `hint` (a word to other hosts).
+pub const STORE_TRANSACTIONS: &str = "stepwell_store_transactions_total";
 /// Polls that wait on this host.
 pub const POLLS_PARKED: &str = "stepwell_polls_parked";
 /// Workers that polled this host in the last five minutes.
@@ -102,6 +107,8 @@ fn describe() {
     describe_counter!(TASKS_REPORTED, Unit::Count, "Reports and deadlines that changed a task");
     describe_counter!(INSTANCES_ENDED, Unit::Count, "Instances that ended");
     describe_counter!(COMMIT_CONFLICTS, Unit::Count, "Transitions that met another one");
+    describe_counter!(STORE_STATEMENTS, Unit::Count, "Statements that the database ran");
+    describe_counter!(STORE_TRANSACTIONS, Unit::Count, "Transactions of the database");
     describe_gauge!(POLLS_PARKED, Unit::Count, "Polls that wait on this host");
     describe_gauge!(WORKERS_ACTIVE, Unit::Count, "Workers that polled in the last five minutes");
     describe_counter!(TIMERS_FIRED, Unit::Count, "Timers that fired");

@@ -11,6 +11,7 @@ use super::order::Kind;
 use super::prepare::{Prepared, array};
 use crate::engine::port::store::Result;
 use crate::engine::port::{Hint, StoreError, Verdict};
+use crate::metrics as names;
 
 /// Writes a batch. Data that the database refuses costs its own transition only: the batch is halved until the
 /// culprit stands alone.
@@ -23,6 +24,7 @@ pub(super) async fn commit<D: Driver>(driver: &D, sets: &[Arc<Prepared>]) -> Res
         if range.is_empty() {
             continue;
         }
+        metrics::counter!(names::STORE_TRANSACTIONS, "kind" => "batch").increment(1);
         match driver.transact(&sets[range.clone()]).await {
             Ok(done) => {
                 driver.announce(hints(&sets[range], &done));

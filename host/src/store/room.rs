@@ -29,6 +29,7 @@ use crate::engine::port::store::{
     EndedInstance, InstanceFilter, Result, TaskClaim, TaskCount, TaskFilter, TaskLease,
 };
 use crate::engine::port::{Hint, Store, StoreError, Verdict, WriteSet};
+use crate::metrics as names;
 
 /// A database behind the engine's port.
 pub(super) struct Room<D> {
@@ -46,6 +47,7 @@ impl<D: Driver> Room<D> {
         statement: &'static Statement,
         argument: Value,
     ) -> Result<Vec<T>> {
+        metrics::counter!(names::STORE_TRANSACTIONS, "kind" => "read").increment(1);
         parse(statement, self.driver.read(statement, &argument.to_string()).await)
     }
 
@@ -59,6 +61,7 @@ impl<D: Driver> Room<D> {
 
     /// Runs in a task of its own: a caller that goes away half-way leaves nothing half-done.
     async fn write<T: DeserializeOwned>(&self, write: Single, argument: String) -> Result<Vec<T>> {
+        metrics::counter!(names::STORE_TRANSACTIONS, "kind" => "claim").increment(1);
         let driver = Arc::clone(&self.driver);
         let task = tokio::spawn(async move { driver.write(write, &argument).await });
         parse(write.statement, task.await.map_err(ended)?)

@@ -154,6 +154,7 @@ async fn run(
     tracing::trace!(statement = statement.name, bytes = argument.len(), "sqlite");
     let mut rows = Vec::new();
     for sql in parts(statement.sqlite) {
+        metrics::counter!(crate::metrics::STORE_STATEMENTS).increment(1);
         rows = sqlx::query(sql).bind(argument.to_owned()).fetch_all(&mut *connection).await?;
     }
     rows.iter().map(|row| Ok(row.try_get::<String, _>(0)?)).collect()

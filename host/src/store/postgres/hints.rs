@@ -76,6 +76,7 @@ pub(super) async fn speak(node: Uuid, queue: Arc<Hints>, sessions: Arc<Sessions>
     loop {
         let payloads = pack(node, merge(queue.take().await));
         let argument = serde_json::json!(payloads).to_string();
+        metrics::counter!(crate::metrics::STORE_TRANSACTIONS, "kind" => "hint").increment(1);
         if let Err(fault) = sessions.query(&statement::NOTIFY, &argument).await {
             tracing::debug!(?fault, "hints to other hosts were dropped");
         }

@@ -66,6 +66,7 @@ impl Transaction for Session {
         tracing::trace!(statement = statement.name, bytes = argument.len(), "postgres");
         let mut rows = Vec::new();
         for sql in parts(statement.postgres) {
+            metrics::counter!(crate::metrics::STORE_STATEMENTS).increment(1);
             let query = sqlx::query(sql).bind(argument).persistent(!statement.planned_anew);
             rows =
                 in_time(STATEMENT_SECONDS_MAX, statement.name, query.fetch_all(&mut self.connection)).await?;
