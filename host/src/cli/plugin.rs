@@ -58,17 +58,21 @@ pub(super) async fn run(command: Command, global: &Global, output: &Output) -> R
     Ok(())
 }
 
-/// Loads a component as a host would, with the limits that hold where nothing else is set.
+/// Loads a component as a host would.
 async fn check(file: &Path) -> Result<Result<Report, LoadError>, Error> {
     let bytes = std::fs::read(file)
         .map_err(|error| Error::usage(format!("{} cannot be read: {error}", file.display())))?;
-    let host = PluginHost::new(PluginOptions {
+    Ok(sandbox()?.check(bytes, &file.display().to_string()).await)
+}
+
+/// A sandbox without a host around it, with the limits that hold where nothing else is set.
+pub(super) fn sandbox() -> Result<Arc<PluginHost>, Error> {
+    PluginHost::new(PluginOptions {
         cache_dir: None,
         overrides: LimitOverrides::default(),
         components: Arc::new(Nothing),
     })
-    .map_err(|error| Error::unavailable(format!("the sandbox cannot be set up: {error}")))?;
-    Ok(host.check(bytes, &file.display().to_string()).await)
+    .map_err(|error| Error::unavailable(format!("the sandbox cannot be set up: {error}")))
 }
 
 fn print_check(file: &Path, result: &Result<Report, LoadError>, output: &Output) {

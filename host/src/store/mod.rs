@@ -13,6 +13,7 @@ mod migrate;
 mod order;
 mod patience;
 mod postgres;
+pub mod preload;
 mod prepare;
 pub mod raw;
 mod room;

@@ -1,5 +1,6 @@
 //! `stepwell bench external-task`: cycles a second and their times, beside what the database does unbatched.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -7,181 +8,190 @@ use serde_json::{Value, json};
 use super::super::Error;
 use super::super::print::Output;
 use super::super::temporary::TemporaryFolder;
-use super::host::{Host, Use};
-use super::http::Connection;
-use super::load::{self, Plan, Seen};
-use super::raw;
+use super::host::Host;
+use super::load::{self, Plan};
+use super::phase::Measured;
+use super::plot::{self, Panel};
+use super::{alternate, bar, cycle, open_load, preload, raw, tell};
+
+/// The time limit of a run that ends after so many cycles.
+const COUNTED_SECONDS_MAX: u64 = 4 * 3600;
 
 /// Whole cycles over HTTP on loopback, with as many workers as told.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Each worker starts an instance, polls for a task and completes it, which completes the instance. Then the same
 database does three one-row transactions a cycle from as many connections, without Stepwell: the raw limit.
 PostgreSQL needs psql and pgbench, and a database that may be written to.
 
+With --rate or --half, starts come on a schedule, and times count from when a start was due. Half of them are made
+by workers who then poll and complete; the tasks of the others go to parked pollers. Beside them, polls with
+waitSeconds=0 ask for a type of task that does not exist (empty poll).
+
+Dispatch is the time from a committed task to the task in the hands of a poller. It is seen from outside: from when
+the answer to the start was read (or, if that is later, the poll was sent) to when the answer to the poll was read;
+0 where the poll was answered first. 'start to worker's hand' runs from when the start was due.
+
+Statements and transactions are counted by the host, reads, claims and words to other hosts included. Processor
+time of PostgreSQL is that of all its processes on this machine. Time in plugins is by the clock on the wall.
+
 Examples:
   stepwell bench external-task
-  stepwell bench external-task --workers 256 --seconds 20 --database postgres://me@127.0.0.1/bench --json")]
+  stepwell bench external-task --workers 256 --seconds 20 --database postgres://me@127.0.0.1/bench --json
+  stepwell bench external-task --half --plot bench.svg
+  stepwell bench external-task --rate 300 --no-raw
+  stepwell bench external-task --cycles 200000 --no-raw                memory after many instances
+  stepwell bench external-task --preload 1000000 --alternate 3         a full database against an empty one")]
 pub(in crate::cli) struct Args {
     /// Workers at once.
-    #[arg(long, default_value_t = 64, value_name = "N")]
-    workers: usize,
-    /// How long to measure, after the warm-up.
-    #[arg(long, default_value_t = 10, value_name = "S")]
-    seconds: u64,
-    /// End earlier, after so many cycles.
-    #[arg(long, value_name = "N")]
-    cycles: Option<u64>,
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=5000))]
+    pub(super) workers: u32,
+    /// How long to measure, after the warm-up. [default: 10, or as long as --cycles takes]
+    #[arg(long, value_name = "S")]
+    pub(super) seconds: Option<u64>,
+    /// End after so many cycles.
+    #[arg(long, value_name = "N", visible_alias = "instances", conflicts_with = "rate")]
+    pub(super) cycles: Option<u64>,
     /// Not measured, before the measurement.
     #[arg(long, default_value_t = 2, value_name = "S")]
-    warm_up_seconds: u64,
+    pub(super) warm_up_seconds: u64,
+    /// So many cycles a second on a schedule, instead of as many as possible.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) rate: Option<u32>,
+    /// After the measurement, another one at half of the rate that it reached, on a schedule.
+    #[arg(long, conflicts_with = "rate")]
+    pub(super) half: bool,
+    /// Before the measurement, load so many finished instances into the database.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(super) preload: u64,
+    /// So many runs on an empty database and on a preloaded one in turn; tells the medians and their ratio.
+    #[arg(long, value_name = "RUNS", requires = "preload", conflicts_with_all = ["rate", "half", "plot"])]
+    pub(super) alternate: Option<u32>,
+    /// Draw the times and the rate into this file.
+    #[arg(long, value_name = "FILE.svg")]
+    pub(super) plot: Option<PathBuf>,
     /// Where to measure. [default: SQLite in a temporary folder]
-    #[arg(long, env = "STEPWELL_BENCH_DATABASE", value_name = "URL")]
-    database: Option<String>,
+    #[arg(long, env = "STEPWELL_BENCH_DATABASE", value_name = "URL", hide_env_values = true)]
+    pub(super) database: Option<String>,
     /// Leave out the raw limit.
     #[arg(long)]
-    no_raw: bool,
+    pub(super) no_raw: bool,
+}
+
+impl Args {
+    /// How hard and how long.
+    pub(super) fn plan(&self) -> Plan {
+        let default = if self.cycles.is_some() { COUNTED_SECONDS_MAX } else { 10 };
+        Plan {
+            workers: self.workers as usize,
+            warm_up: Duration::from_secs(self.warm_up_seconds),
+            duration: Duration::from_secs(self.seconds.unwrap_or(default).max(1)),
+            cycles_max: self.cycles,
+        }
+    }
 }
 
 /// Runs it.
 pub(super) async fn run(args: Args, output: &Output) -> Result<(), Error> {
     let folder = TemporaryFolder::new("bench")?;
+    if let Some(pairs) = args.alternate {
+        return alternate::run(&args, pairs, &folder, output).await;
+    }
     let default = format!("sqlite:{}", folder.path().join("bench.db").display());
     let database = args.database.clone().unwrap_or(default);
     let host = Host::start(&database, &folder.path().join("data")).await?;
-    deploy(&host.address).await?;
-    let plan = Plan {
-        address: host.address.clone(),
-        workers: args.workers,
-        warm_up: Duration::from_secs(args.warm_up_seconds),
-        duration: Duration::from_secs(args.seconds),
-        cycles_max: args.cycles,
-    };
-    let bar = progress_bar(&args, output);
-    let (before, counts) = (host.usage(), Counts::read(&host).await);
-    let (seen, took) = load::run(&plan, |cycles| bar.set_message(format!("{cycles} cycles"))).await?;
-    let (after, counted) = (host.usage(), Counts::read(&host).await.since(counts));
-    bar.finish_and_clear();
-    drop(host);
-    let raw = if args.no_raw {
-        None
-    } else {
-        output.line("measuring the raw limit …");
-        let raw = raw::cycles_per_second(&database, args.workers, plan.duration, folder.path()).await;
-        // What was measured is worth telling without it.
-        raw.map_err(|error| output.line(format!("the raw limit was not measured: {error}"))).ok()
-    };
-    tell(output, &summary(&args, seen, took, (before, after), counted, raw));
-    Ok(())
-}
+    cycle::deploy(&host.address).await?;
+    preload::fill(&host, &database, args.preload, output).await?;
 
-/// What the host counted: transactions, and transitions in them.
-#[derive(Clone, Copy)]
-struct Counts {
-    commits: f64,
-    cycles: f64,
-}
-
-impl Counts {
-    async fn read(host: &Host) -> Self {
-        Self {
-            commits: host.metric("stepwell_commit_seconds_count").await,
-            cycles: host.metric("stepwell_instances_ended_total").await,
+    let plan = args.plan();
+    let mut panels: Vec<Panel> = Vec::new();
+    let mut told = match args.rate {
+        Some(rate) => scheduled(&host, &plan, f64::from(rate), &mut panels, output).await?,
+        None => {
+            let mut measured = closed(&host, &plan, output).await?;
+            panels.push(measured.panel(format!("{} workers, as fast as they can", plan.workers)));
+            let mut told = Value::Object(measured.summary());
+            if args.half {
+                let rate = (measured.cycles_per_second() / 2.0).max(1.0);
+                told["half"] = scheduled(&host, &plan, rate, &mut panels, output).await?;
+            }
+            told
         }
+    };
+    host.stop().await;
+    told["workers"] = json!(plan.workers);
+    told["preloaded"] = json!(args.preload);
+    let raw = if args.no_raw { None } else { raw_limit(&database, &plan, &folder, output).await };
+    told["rawCyclesPerSecond"] = json!(raw);
+    told["ratio"] = json!(raw.map(|raw| told["cyclesPerSecond"].as_f64().unwrap_or_default() / raw));
+    if let Some(file) = &args.plot {
+        let picture = plot::draw(&title(&database, &told), &panels);
+        std::fs::write(file, picture)
+            .map_err(|error| Error::usage(format!("{} cannot be written: {error}", file.display())))?;
     }
-
-    fn since(self, earlier: Self) -> Self {
-        Self { commits: self.commits - earlier.commits, cycles: self.cycles - earlier.cycles }
-    }
-}
-
-async fn deploy(address: &str) -> Result<(), Error> {
-    let failed =
-        |why: String| Error::refused("bench_deploy", format!("the bench workflow was not deployed: {why}"));
-    let mut connection = Connection::open(address).await.map_err(|error| failed(error.to_string()))?;
-    let answer = connection.send("POST", "/api/v1/workflows", load::WORKFLOW).await;
-    let answer = answer.map_err(|error| failed(error.to_string()))?;
-    if answer.status >= 300 {
-        return Err(failed(String::from_utf8_lossy(&answer.body).into_owned()));
-    }
+    show(output, &told);
     Ok(())
 }
 
-fn progress_bar(args: &Args, output: &Output) -> indicatif::ProgressBar {
-    // It draws on a terminal only.
-    let bar =
-        if output.json { indicatif::ProgressBar::hidden() } else { indicatif::ProgressBar::new_spinner() };
-    bar.set_prefix(format!("{} workers", args.workers));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+/// As fast as possible.
+pub(super) async fn closed(host: &Host, plan: &Plan, output: &Output) -> Result<Measured, Error> {
+    let bar = bar::of_plan(plan, &format!("{} workers", plan.workers), output);
+    let measured = load::run(host, plan, |cycles| bar::show(&bar, plan, cycles)).await;
+    bar.finish_and_clear();
+    measured
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-fn summary(
-    args: &Args,
-    mut seen: Seen,
-    took: Duration,
-    (before, after): (Use, Use),
-    counted: Counts,
-    raw: Option<f64>,
-) -> Value {
-    let rate = seen.cycle.len() as f64 / took.as_secs_f64();
-    let written = after.written_bytes.saturating_sub(before.written_bytes) as f64;
-    json!({
-        "workers": args.workers,
-        "seconds": took.as_secs_f64(),
-        "cycles": seen.cycle.len(),
-        "cyclesPerSecond": rate,
-        "errors": seen.errors,
-        "rawCyclesPerSecond": raw,
-        "ratio": raw.map(|raw| rate / raw),
-        "start": seen.start.summary(),
-        "poll": seen.poll.summary(),
-        "complete": seen.complete.summary(),
-        "cycle": seen.cycle.summary(),
-        "host": {
-            "cpuCores": (after.cpu_seconds - before.cpu_seconds) / (took + Duration::from_secs(args.warm_up_seconds)).as_secs_f64(),
-            "rssBytes": after.rss_bytes,
-            "writtenBytesPerCycle": written / counted.cycles.max(1.0),
-            "commitsPerCycle": counted.commits / counted.cycles.max(1.0),
-        },
-    })
+async fn scheduled(
+    host: &Host,
+    plan: &Plan,
+    rate: f64,
+    panels: &mut Vec<Panel>,
+    output: &Output,
+) -> Result<Value, Error> {
+    let bar = bar::of_plan(plan, &format!("{rate:.0} cycles/s"), output);
+    let measured = open_load::run(host, plan, rate, |cycles| bar::show(&bar, plan, cycles)).await;
+    bar.finish_and_clear();
+    let mut measured = measured?;
+    panels.push(measured.panel(format!("{rate:.0} cycles/s on a schedule, parked pollers")));
+    let mut told = measured.summary();
+    told.insert("rate".into(), json!(rate));
+    told.insert("missed".into(), json!(measured.missed));
+    Ok(Value::Object(told))
 }
 
-fn tell(output: &Output, summary: &Value) {
+async fn raw_limit(database: &str, plan: &Plan, folder: &TemporaryFolder, output: &Output) -> Option<f64> {
+    output.line("measuring the raw limit …");
+    // A run that was counted has no time of its own.
+    let duration = if plan.cycles_max.is_some() { Duration::from_secs(10) } else { plan.duration };
+    let raw = raw::cycles_per_second(database, plan.workers, duration, folder.path()).await;
+    // What was measured is worth telling without it.
+    raw.map_err(|error| output.line(format!("the raw limit was not measured: {error}"))).ok()
+}
+
+fn title(database: &str, told: &Value) -> String {
+    let name = if database.starts_with("sqlite:") { "SQLite" } else { "PostgreSQL" };
+    let number = |name: &str| told[name].as_f64().unwrap_or_default();
+    let raw = match told["ratio"].as_f64() {
+        Some(ratio) => format!(", {ratio:.2} times the raw limit of {:.0}", number("rawCyclesPerSecond")),
+        None => String::new(),
+    };
+    format!(
+        "Stepwell {} on {name}, {} workers: {:.0} cycles/s{raw}",
+        env!("CARGO_PKG_VERSION"),
+        told["workers"],
+        number("cyclesPerSecond")
+    )
+}
+
+fn show(output: &Output, told: &Value) {
     if output.json {
-        output.value(summary);
-        return;
+        return output.value(told);
     }
-    let number = |pointer: &str| summary.pointer(pointer).and_then(Value::as_f64).unwrap_or_default();
-    output.line(format!(
-        "{:.0} cycles/s with {} workers ({} cycles, {} errors)",
-        number("/cyclesPerSecond"),
-        summary["workers"],
-        summary["cycles"],
-        summary["errors"]
-    ));
-    for name in ["start", "poll", "complete", "cycle"] {
-        let at = |what: &str| number(&format!("/{name}/{what}"));
-        output.line(format!(
-            "  {name:<9} p50 {:>8.2} ms   p99 {:>8.2} ms   p99.9 {:>8.2} ms",
-            at("p50Ms"),
-            at("p99Ms"),
-            at("p999Ms")
-        ));
+    tell::phase(output, &format!("with {} workers", told["workers"]), told);
+    if told["half"].is_object() {
+        tell::phase(output, "at half of that, on a schedule", &told["half"]);
     }
-    output.line(format!(
-        "  host: {:.2} cores, {:.0} MiB, {:.0} bytes written and {:.3} commits a cycle",
-        number("/host/cpuCores"),
-        number("/host/rssBytes") / f64::from(1 << 20),
-        number("/host/writtenBytesPerCycle"),
-        number("/host/commitsPerCycle")
-    ));
-    if !summary["rawCyclesPerSecond"].is_null() {
-        output.line(format!(
-            "  the database alone, unbatched: {:.0} cycles/s; ratio {:.2}",
-            number("/rawCyclesPerSecond"),
-            number("/ratio")
-        ));
+    if let (Some(raw), Some(ratio)) = (told["rawCyclesPerSecond"].as_f64(), told["ratio"].as_f64()) {
+        output.line(format!("the database alone, unbatched: {raw:.0} cycles/s; ratio {ratio:.2}"));
     }
 }

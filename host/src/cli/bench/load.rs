@@ -1,45 +1,27 @@
-//! The load: each worker starts an instance, polls for a task and completes it, again and again.
+//! The closed load: each worker starts an instance, polls for a task and completes it, again and again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use tokio::task::JoinSet;
+
 use super::super::Error;
-use super::http::Connection;
-use super::report::Samples;
+use super::cycle::{BUSY, Client};
+use super::dispatch::Ledger;
+use super::host::Host;
+use super::meter::Reading;
+use super::phase::{Measured, Rates};
+use super::seen::Seen;
 
-/// What workers poll for.
-const TASK_TYPE: &str = "bench";
-
-/// The workflow under load.
-pub(super) const WORKFLOW: &str = r#"{"key": "bench", "steps": [{"id": "work", "type": "EXTERNAL_TASK", "config": {
-    "taskType": "bench", "timeout": "1h", "input": {"order": "${workflow.context.order}", "note": "${workflow.context.note}"},
-    "outputMapping": {"receipt": "$.result.receipt"}}}]}"#;
-
-/// What one worker saw.
-#[derive(Default)]
-pub(super) struct Seen {
-    pub(super) start: Samples,
-    pub(super) poll: Samples,
-    pub(super) complete: Samples,
-    pub(super) cycle: Samples,
-    pub(super) errors: u64,
-}
-
-impl Seen {
-    fn add(&mut self, other: Self) {
-        self.start.add(other.start);
-        self.poll.add(other.poll);
-        self.complete.add(other.complete);
-        self.cycle.add(other.cycle);
-        self.errors += other.errors;
-    }
-}
+/// How long a poll waits: longer than any task that is there takes.
+pub(super) const POLL_WAIT_SECONDS: u64 = 5;
+/// How often progress is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How hard, and how long.
 #[derive(Clone)]
 pub(super) struct Plan {
-    pub(super) address: String,
     pub(super) workers: usize,
     pub(super) warm_up: Duration,
     pub(super) duration: Duration,
@@ -47,30 +29,53 @@ pub(super) struct Plan {
     pub(super) cycles_max: Option<u64>,
 }
 
-/// Runs the load; what was seen after the warm-up, and for how long it was looked at.
-pub(super) async fn run(plan: &Plan, progress: impl Fn(u64)) -> Result<(Seen, Duration), Error> {
-    let counting = Arc::new(AtomicBool::new(false));
-    let stop = Arc::new(AtomicBool::new(false));
-    let cycles = Arc::new(AtomicU64::new(0));
-    let mut workers = tokio::task::JoinSet::new();
+/// What all workers share.
+#[derive(Default)]
+struct Shared {
+    counting: AtomicBool,
+    stop: AtomicBool,
+    cycles: AtomicU64,
+    ledger: Ledger,
+}
+
+/// Runs the load, and measures after the warm-up.
+pub(super) async fn run(host: &Host, plan: &Plan, progress: impl Fn(u64)) -> Result<Measured, Error> {
+    let shared = Arc::new(Shared::default());
+    let mut workers = JoinSet::new();
     for number in 0..plan.workers {
-        let (plan, counting, stop, cycles) = (plan.clone(), counting.clone(), stop.clone(), cycles.clone());
-        workers.spawn(async move { work(&plan, number, &counting, &stop, &cycles).await });
+        let (address, shared) = (host.address.clone(), Arc::clone(&shared));
+        workers.spawn(async move {
+            let ended = work(&address, number, &shared).await;
+            // A worker ends by itself only if its connection broke: the rest is not worth waiting for.
+            shared.stop.store(true, Ordering::Relaxed);
+            ended
+        });
     }
     tokio::time::sleep(plan.warm_up).await;
-    counting.store(true, Ordering::Relaxed);
+    let before = Reading::take(host).await;
+    shared.counting.store(true, Ordering::Relaxed);
     let begun = Instant::now();
+    let mut rates = Rates::default();
     while begun.elapsed() < plan.duration {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        let done = cycles.load(Ordering::Relaxed);
+        tokio::time::sleep(LOOK_EVERY).await;
+        let done = shared.cycles.load(Ordering::Relaxed);
+        rates.look(begun.elapsed(), done);
         progress(done);
-        if plan.cycles_max.is_some_and(|max| done >= max) {
+        if plan.cycles_max.is_some_and(|max| done >= max) || shared.stop.load(Ordering::Relaxed) {
             break;
         }
     }
+    shared.counting.store(false, Ordering::Relaxed);
     let took = begun.elapsed();
-    counting.store(false, Ordering::Relaxed);
-    stop.store(true, Ordering::Relaxed);
+    let after = Reading::take(host).await;
+    shared.stop.store(true, Ordering::Relaxed);
+    let seen = gather(workers).await?;
+    let (cycles, per_second) = (seen.cycle.len() as u64, rates.per_second());
+    Ok(Measured { seen, cycles, took, per_second, cost: after.since(before), missed: 0 })
+}
+
+/// What all workers saw, when they have ended.
+pub(super) async fn gather(mut workers: JoinSet<std::io::Result<Seen>>) -> Result<Seen, Error> {
     let mut seen = Seen::default();
     while let Some(worker) = workers.join_next().await {
         match worker {
@@ -81,44 +86,33 @@ pub(super) async fn run(plan: &Plan, progress: impl Fn(u64)) -> Result<(Seen, Du
             Err(error) => return Err(Error::refused("bench_load", error.to_string())),
         }
     }
-    Ok((seen, took))
+    Ok(seen)
 }
 
-async fn work(
-    plan: &Plan,
-    number: usize,
-    counting: &AtomicBool,
-    stop: &AtomicBool,
-    cycles: &AtomicU64,
-) -> std::io::Result<Seen> {
+async fn work(address: &str, number: usize, shared: &Shared) -> std::io::Result<Seen> {
     let mut seen = Seen::default();
-    let mut connection = Connection::open(&plan.address).await?;
-    let note = "x".repeat(220);
-    let start = format!(r#"{{"context": {{"order": {number}, "note": "{note}"}}}}"#);
-    let poll = format!("/api/n8n/external-tasks/poll?taskType={TASK_TYPE}&workerId=w{number}&waitSeconds=5");
-    while !stop.load(Ordering::Relaxed) {
+    let mut client = Client::open(address, BUSY, number, POLL_WAIT_SECONDS).await?;
+    while !shared.stop.load(Ordering::Relaxed) {
         let begun = Instant::now();
-        let started = connection.send("POST", "/api/v1/workflows/bench/instances", &start).await?;
-        let after_start = begun.elapsed();
-        let polled = connection.send("GET", &poll, "").await?;
-        let after_poll = begun.elapsed();
-        let task = polled.json();
-        let Some(id) = task[0]["id"].as_str() else {
-            seen.errors += u64::from(counting.load(Ordering::Relaxed));
+        let started = client.start().await?;
+        let after_start = Instant::now();
+        let early = started.and_then(|id| shared.ledger.started(id, begun, after_start));
+        let polled = client.poll().await?;
+        let after_poll = Instant::now();
+        let Some(task) = polled else {
+            seen.errors += u64::from(shared.counting.load(Ordering::Relaxed));
             continue;
         };
-        let token = task[0]["lockToken"].as_str().unwrap_or_default();
-        let path = format!("/api/n8n/external-tasks/{id}/complete?lockToken={token}");
-        let completed = connection.send("POST", &path, r#"{"result": {"receipt": "r-1"}}"#).await?;
-        let after_complete = begun.elapsed();
-        if counting.load(Ordering::Relaxed) {
-            let fine = started.status == 201 && completed.status == 200;
-            seen.errors += u64::from(!fine);
-            seen.start.push(after_start);
+        let dispatched = shared.ledger.in_hand(task.instance, after_start, after_poll);
+        let completed = client.complete(&task).await?;
+        if shared.counting.load(Ordering::Relaxed) {
+            seen.errors += u64::from(started.is_none() || !completed);
+            seen.start.push(after_start - begun);
             seen.poll.push(after_poll - after_start);
-            seen.complete.push(after_complete - after_poll);
-            seen.cycle.push(after_complete);
-            cycles.fetch_add(1, Ordering::Relaxed);
+            seen.complete.push(after_poll.elapsed());
+            seen.cycle.push(begun.elapsed());
+            early.into_iter().chain(dispatched).for_each(|dispatch| seen.dispatched(dispatch));
+            shared.cycles.fetch_add(1, Ordering::Relaxed);
         }
     }
     Ok(seen)

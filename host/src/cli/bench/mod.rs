@@ -1,11 +1,27 @@
-//! `stepwell bench`: a host under load, beside the raw limit of its database.
+//! `stepwell bench`: a host under load, beside the raw limit of its database; and its parts, each by itself.
 
+mod alternate;
+mod bar;
+mod cycle;
+mod dispatch;
 mod external_task;
 mod host;
 mod http;
 mod load;
+mod machine;
+mod meter;
+mod open_load;
+mod parked;
+mod phase;
+mod plot;
+mod plugin;
+mod preload;
 mod raw;
 mod report;
+mod seen;
+mod start;
+mod svg;
+mod tell;
 
 use super::Error;
 use super::print::Output;
@@ -14,12 +30,21 @@ use super::print::Output;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Whole cycles over HTTP: start an instance, poll its task, complete it.
-    ExternalTask(external_task::Args),
+    ExternalTask(Box<external_task::Args>),
+    /// A fresh instance and a call, by plugin and verb.
+    Plugin(plugin::Args),
+    /// From the start of the process until the host is ready.
+    Start(start::Args),
+    /// What workers that wait cost a host.
+    Parked(parked::Args),
 }
 
 /// Runs a measurement.
 pub(super) async fn run(command: Command, output: &Output) -> Result<(), Error> {
     match command {
-        Command::ExternalTask(args) => external_task::run(args, output).await,
+        Command::ExternalTask(args) => external_task::run(*args, output).await,
+        Command::Plugin(args) => plugin::run(args, output).await,
+        Command::Start(args) => start::run(args, output).await,
+        Command::Parked(args) => parked::run(args, output).await,
     }
 }
