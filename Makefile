@@ -24,8 +24,8 @@ test: tools postgres lint unit ## everything that a change must pass
 simulate: tools ## runs 10,000 seeds of hosts that crash (SEEDS=N for more; STEPWELL_SEED=N for one again)
 	STEPWELL_SEEDS=$(or $(SEEDS),10000) cargo test --release --locked --workspace --test simulation -- --nocapture
 
-bench: build ## measures whole cycles, beside the raw limit of the same database (ARGS='--workers 256')
-	target/release/stepwell bench external-task $(ARGS)
+bench: build ## runs every measurement of BENCHMARKS.md, for an hour or so (ARGS='--workers 256' for one run of cycles)
+	$(if $(ARGS),target/release/stepwell bench external-task $(ARGS),scripts/bench.sh)
 
 build: tools ## builds the binary, target/release/stepwell
 	cargo build --release --locked --workspace --bin stepwell

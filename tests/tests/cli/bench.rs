@@ -1,26 +1,142 @@
 //! `stepwell bench`: it counts what it did, and nothing goes wrong.
 
+use serde_json::Value;
 use stepwell_tests::command::run;
+
+use crate::support::folder;
+
+/// A short run of whole cycles, with more arguments; what it told.
+async fn external_task(more: &[&str]) -> Value {
+    let args = ["bench", "external-task", "--json", "--workers", "4", "--warm-up-seconds", "0"];
+    run(&[&args[..], more].concat()).await.exits(0).json()
+}
+
+#[track_caller]
+fn number(told: &Value, pointer: &str) -> f64 {
+    let found = told.pointer(pointer).and_then(Value::as_f64);
+    found.unwrap_or_else(|| panic!("no number at {pointer}: {told}"))
+}
+
+/// Times of an operation that was done, in order.
+#[track_caller]
+fn timed(told: &Value, operation: &str) {
+    let at = |what: &str| number(told, &format!("/{operation}/{what}"));
+    assert!(at("count") > 0.0, "{operation}: {told}");
+    assert!(at("p50Ms") <= at("p99Ms") && at("p99Ms") <= at("p999Ms"), "{operation}: {told}");
+}
 
 #[tokio::test]
 async fn whole_cycles_are_counted_and_timed() {
-    let args = ["bench", "external-task", "--json", "--no-raw", "--workers", "4", "--warm-up-seconds", "0"];
-    let ran = run(&[&args[..], &["--cycles", "20", "--seconds", "120"]].concat()).await.exits(0);
-    let told = ran.json();
-    assert!(told["cycles"].as_u64().unwrap() >= 20, "{told}");
+    let told = external_task(&["--no-raw", "--cycles", "40"]).await;
+    assert!(told["cycles"].as_u64().unwrap() >= 40, "{told}");
     assert_eq!(told["errors"], 0, "{told}");
-    for operation in ["start", "poll", "complete", "cycle"] {
-        let (p50, p99) =
-            (told[operation]["p50Ms"].as_f64().unwrap(), told[operation]["p99Ms"].as_f64().unwrap());
-        assert!(p50 > 0.0 && p99 >= p50, "{operation}: {told}");
+    for operation in ["start", "poll", "complete", "cycle", "dispatch", "startToHand"] {
+        timed(&told, operation);
     }
-    assert!(told["host"]["rssBytes"].as_u64().unwrap() > 0, "{told}");
+    assert!(number(&told, "/cycle/p50Ms") > 0.0, "{told}");
+    assert!(number(&told, "/host/rssBytes") > 1e6, "{told}");
+    assert!(number(&told, "/host/cpuMsPerCycle") > 0.0, "{told}");
+    assert!(number(&told, "/host/pluginShareOfCpu") > 0.0, "{told}");
+    // A cycle is at least a start and a completion; each reads and writes.
+    let (statements, transactions) =
+        (number(&told, "/host/statementsPerCycle"), number(&told, "/host/transactionsPerCycle"));
+    assert!(transactions > 0.0 && statements > transactions, "{told}");
+    assert!(transactions >= number(&told, "/host/writingTransactionsPerCycle"), "{told}");
+    assert!(told["postgres"].is_null(), "SQLite has no server: {told}");
 }
 
 #[tokio::test]
 async fn the_raw_limit_is_measured_in_the_same_run() {
-    let args =
-        ["bench", "external-task", "--json", "--workers", "2", "--warm-up-seconds", "0", "--seconds", "2"];
+    let told = external_task(&["--seconds", "2"]).await;
+    assert!(number(&told, "/rawCyclesPerSecond") > 0.0 && number(&told, "/ratio") > 0.0, "{told}");
+}
+
+#[tokio::test]
+async fn half_of_the_load_is_measured_in_the_same_run_and_drawn() {
+    let folder = folder();
+    let file = folder.path().join("bench.svg");
+    let told =
+        external_task(&["--no-raw", "--half", "--seconds", "3", "--plot", file.to_str().unwrap()]).await;
+    let half = &told["half"];
+    assert_eq!(half["errors"], 0, "{told}");
+    assert!(number(half, "/cycles") > 0.0, "{told}");
+    assert!(number(half, "/rate") <= number(&told, "/cyclesPerSecond"), "{told}");
+    for operation in ["start", "poll", "complete", "dispatch", "startToHand", "emptyPoll"] {
+        timed(half, operation);
+    }
+    let picture = std::fs::read_to_string(file).unwrap();
+    for told in ["dispatch", "emptyPoll", "p99", "cycles in each second"] {
+        assert!(picture.contains(told), "no {told}: {picture}");
+    }
+    well_formed(&picture);
+}
+
+#[tokio::test]
+async fn a_load_on_a_schedule_keeps_to_its_rate() {
+    let told = external_task(&["--no-raw", "--rate", "20", "--seconds", "5"]).await;
+    assert_eq!(told["errors"], 0, "{told}");
+    // A machine that stands still may miss some; none may be too many.
+    let (cycles, missed) = (number(&told, "/cycles"), number(&told, "/missed"));
+    assert!(cycles > 0.0 && cycles <= 101.0 && cycles + missed >= 99.0, "{told}");
+}
+
+#[tokio::test]
+async fn a_full_database_is_compared_with_an_empty_one() {
+    let more = ["--preload", "300", "--alternate", "1", "--seconds", "1"];
+    let told = external_task(&more).await;
+    assert_eq!(told["preloaded"], 300, "{told}");
+    assert!(number(&told, "/emptyMedian") > 0.0 && number(&told, "/fullMedian") > 0.0, "{told}");
+    assert!(number(&told, "/ratio") > 0.0, "{told}");
+}
+
+#[tokio::test]
+async fn plugins_are_measured_by_verb() {
+    let told = run(&["bench", "plugin", "--json", "--calls", "50"]).await.exits(0).json();
+    let rows = told["plugins"].as_array().unwrap();
+    for (plugin, verb) in
+        [("EXTERNAL_TASK", "start"), ("EXTERNAL_TASK", "on-event"), ("jsonpath", "transform")]
+    {
+        let found = rows.iter().find(|row| row["plugin"] == plugin && row["verb"] == verb);
+        let row = found.unwrap_or_else(|| panic!("no {verb} of {plugin}: {told}"));
+        let (median, p99) = (number(row, "/medianMicros"), number(row, "/p99Micros"));
+        assert!(median > 0.0 && p99 >= median && number(row, "/fuel") > 0.0, "{row}");
+        assert_eq!(row["calls"], 50, "{row}");
+    }
+}
+
+#[tokio::test]
+async fn starts_are_timed_cold_and_warm() {
+    let told = run(&["bench", "start", "--json", "--runs", "2"]).await.exits(0).json();
+    for (name, starts) in [("cold", 1), ("warm", 2)] {
+        assert_eq!(told[name]["starts"], starts, "{told}");
+        let at = |what: &str| number(&told, &format!("/{name}/{what}"));
+        assert!(at("medianMs") > 0.0 && at("maxMs") >= at("medianMs"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn pollers_that_wait_are_weighed() {
+    let args = ["bench", "parked", "--json", "--pollers", "50", "--seconds", "1", "--wait-seconds", "10"];
     let told = run(&args).await.exits(0).json();
-    assert!(told["rawCyclesPerSecond"].as_f64().unwrap() > 0.0, "{told}");
+    assert_eq!(told["pollers"], 50, "{told}");
+    assert!(number(&told, "/rssBytesAfter") > 1e6, "{told}");
+    assert!(number(&told, "/cpuPercentOfCore") >= 0.0, "{told}");
+}
+
+/// Every element of a picture is closed, in order, and its text is escaped.
+#[track_caller]
+fn well_formed(picture: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for part in picture.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').unwrap_or_else(|| panic!("an open tag: {part}"));
+        assert!(!text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "").contains('&'), "{text}");
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        match tag.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name), "{picture}"),
+            None if tag.ends_with('/') => {}
+            None => open.push(tag.split(' ').next().unwrap_or_default()),
+        }
+    }
+    assert!(open.is_empty() && picture.starts_with("<svg "), "{open:?} stay open");
+    assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
 }

@@ -8,6 +8,7 @@ mod long_poll;
 mod messages;
 mod operations;
 mod plugins;
+mod preload;
 mod rescue;
 mod retention;
 mod tenants;

@@ -39,7 +39,7 @@ impl Host {
         let mut child = Command::new("sh")
             .args(["-c", WITH_MANY_FILES])
             .arg(program)
-            .args(["serve", "--json", "--log", "warn", "--listen", "127.0.0.1:0", "--database", database])
+            .args(["serve", "--json", "--log", "error", "--listen", "127.0.0.1:0", "--database", database])
             .arg("--data")
             .arg(data)
             .stdout(Stdio::piped())

@@ -16,6 +16,7 @@ pub(super) struct Reading {
     read_transactions: f64,
     statements: f64,
     plugin_seconds: f64,
+    plugin_calls: f64,
 }
 
 /// What a cycle costs, between two readings.
@@ -42,6 +43,8 @@ pub(super) struct Cost {
     pub(super) statements: f64,
     /// Time inside plugins.
     pub(super) plugin_seconds: f64,
+    /// Calls of plugins.
+    pub(super) plugin_calls: f64,
 }
 
 impl Reading {
@@ -58,6 +61,7 @@ impl Reading {
             read_transactions: figures.sum("stepwell_store_transactions_total", r#"kind="read""#),
             statements: figures.sum("stepwell_store_statements_total", ""),
             plugin_seconds: figures.sum("stepwell_plugin_call_seconds_sum", ""),
+            plugin_calls: figures.sum("stepwell_plugin_call_seconds_count", ""),
         }
     }
 
@@ -78,6 +82,7 @@ impl Reading {
             writing_transactions: transactions - (self.read_transactions - earlier.read_transactions),
             statements: self.statements - earlier.statements,
             plugin_seconds: self.plugin_seconds - earlier.plugin_seconds,
+            plugin_calls: self.plugin_calls - earlier.plugin_calls,
         }
     }
 }

@@ -21,6 +21,7 @@ mod report;
 mod seen;
 mod start;
 mod svg;
+mod table;
 mod tell;
 
 use super::Error;
@@ -37,6 +38,8 @@ pub(super) enum Command {
     Start(start::Args),
     /// What workers that wait cost a host.
     Parked(parked::Args),
+    /// Results that were kept, as Markdown.
+    Table(table::Args),
 }
 
 /// Runs a measurement.
@@ -46,5 +49,6 @@ pub(super) async fn run(command: Command, output: &Output) -> Result<(), Error> 
         Command::Plugin(args) => plugin::run(args, output).await,
         Command::Start(args) => start::run(args, output).await,
         Command::Parked(args) => parked::run(args, output).await,
+        Command::Table(args) => table::run(&args, output),
     }
 }

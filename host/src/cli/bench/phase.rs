@@ -68,6 +68,8 @@ impl Measured {
         host["writingTransactionsPerCycle"] = json!(cost.writing_transactions / cycles);
         host["statementsPerCycle"] = json!(cost.statements / cycles);
         host["pluginShareOfCpu"] = json!(cost.plugin_seconds / cost.host_cpu_seconds.max(0.01));
+        host["pluginCallsPerCycle"] = json!(cost.plugin_calls / cycles);
+        host["pluginMicrosPerCall"] = json!(cost.plugin_seconds * 1e6 / cost.plugin_calls.max(1.0));
         let mut told = Map::from_iter([
             ("seconds".into(), json!(seconds)),
             ("cycles".into(), json!(self.cycles)),

@@ -48,6 +48,7 @@ pub(super) fn draw(title: &str, panels: &[Panel]) -> String {
 }
 
 /// Times by percentile, both on a scale of powers of ten.
+#[expect(clippy::cast_precision_loss, reason = "names are short")]
 fn times(svg: &mut Svg, panel: &Panel, field: &Field) {
     let all = panel.curves.iter().flat_map(|(_, points)| points);
     let (mut low, mut high, mut rarest) = (f64::MAX, f64::MIN, 100.0_f64);
@@ -82,7 +83,7 @@ fn times(svg: &mut Svg, panel: &Panel, field: &Field) {
         svg.line(&line, colour, 2.0);
         svg.rectangle((across, field.top - 20.0), (10.0, 10.0), colour);
         svg.text((across + 14.0, field.top - 11.0), 11, Anchor::Start, name);
-        across += 80.0;
+        across += 30.0 + 7.0 * name.len() as f64;
     }
 }
 
