@@ -26,6 +26,8 @@ enum Side {
 /// The times of one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dispatch {
+    /// When the start was due.
+    pub(super) due: Instant,
     /// From both sides being there to the task in hand.
     pub(super) took: Duration,
     /// From when the start was due to the task in hand: the bound that holds whatever "committed" means.
@@ -54,6 +56,7 @@ impl Ledger {
         match (side, other) {
             (Side::Started { due, answered }, Side::InHand { asked, at })
             | (Side::InHand { asked, at }, Side::Started { due, answered }) => Some(Dispatch {
+                due,
                 took: at.saturating_duration_since(answered.max(asked)),
                 since_start: at.saturating_duration_since(due),
                 early: at < answered,
@@ -77,15 +80,15 @@ mod tests {
         let [parked, late, early] = [Uuid::now_v7(), Uuid::now_v7(), Uuid::now_v7()];
 
         assert_eq!(ledger.started(parked, at(10), at(15)), None);
-        let told = Dispatch { took: millis(3), since_start: millis(8), early: false };
+        let told = Dispatch { due: at(10), took: millis(3), since_start: millis(8), early: false };
         assert_eq!(ledger.in_hand(parked, at(0), at(18)), Some(told));
 
         assert_eq!(ledger.started(late, at(10), at(15)), None);
-        let told = Dispatch { took: millis(4), since_start: millis(94), early: false };
+        let told = Dispatch { due: at(10), took: millis(4), since_start: millis(94), early: false };
         assert_eq!(ledger.in_hand(late, at(100), at(104)), Some(told));
 
         assert_eq!(ledger.in_hand(early, at(0), at(12)), None);
-        let told = Dispatch { took: millis(0), since_start: millis(2), early: true };
+        let told = Dispatch { due: at(10), took: millis(0), since_start: millis(2), early: true };
         assert_eq!(ledger.started(early, at(10), at(15)), Some(told));
     }
 }

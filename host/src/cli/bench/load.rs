@@ -14,8 +14,8 @@ use super::meter::Reading;
 use super::phase::{Measured, Rates};
 use super::seen::Seen;
 
-/// How long a poll waits: longer than any task that is there takes.
-pub(super) const POLL_WAIT_SECONDS: u64 = 5;
+/// How long a poll waits: longer than any task that is there takes, on any machine.
+pub(super) const POLL_WAIT_SECONDS: u64 = 30;
 /// How often progress is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 

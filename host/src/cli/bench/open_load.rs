@@ -191,8 +191,9 @@ async fn take(shared: Arc<Shared>, number: usize) -> std::io::Result<Seen> {
         };
         let Some(task) = polled else { continue };
         let at = Instant::now();
-        let counts = shared.schedule.counts(at);
         let dispatched = shared.ledger.in_hand(task.instance, asked, at);
+        // One that came before the answer to its start is told by the starter.
+        let counts = shared.schedule.counts(dispatched.map_or(at, |dispatch| dispatch.due));
         dispatched.into_iter().filter(|_| counts).for_each(|dispatch| seen.dispatched(dispatch));
         let completed = client.complete(&task).await?;
         shared.on_the_way.fetch_sub(1, Ordering::Relaxed);
