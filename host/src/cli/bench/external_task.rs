@@ -122,7 +122,14 @@ pub(super) async fn run(args: Args, output: &Output) -> Result<(), Error> {
     host.stop().await;
     told["workers"] = json!(plan.workers);
     told["preloaded"] = json!(args.preload);
-    let raw = if args.no_raw { None } else { raw_limit(&database, &plan, &folder, output).await };
+    // What was measured is worth telling without it.
+    let raw = match args.no_raw {
+        true => None,
+        false => raw_limit(&database, &plan, &folder, output)
+            .await
+            .map_err(|error| told["rawError"] = json!(error.to_string()))
+            .ok(),
+    };
     told["rawCyclesPerSecond"] = json!(raw);
     told["ratio"] = json!(raw.map(|raw| told["cyclesPerSecond"].as_f64().unwrap_or_default() / raw));
     if let Some(file) = &args.plot {
@@ -160,13 +167,16 @@ async fn scheduled(
     Ok(Value::Object(told))
 }
 
-async fn raw_limit(database: &str, plan: &Plan, folder: &TemporaryFolder, output: &Output) -> Option<f64> {
+async fn raw_limit(
+    database: &str,
+    plan: &Plan,
+    folder: &TemporaryFolder,
+    output: &Output,
+) -> Result<f64, Error> {
     output.line("measuring the raw limit …");
     // A run that was counted has no time of its own.
     let duration = if plan.cycles_max.is_some() { Duration::from_secs(10) } else { plan.duration };
-    let raw = raw::cycles_per_second(database, plan.workers, duration, folder.path()).await;
-    // What was measured is worth telling without it.
-    raw.map_err(|error| output.line(format!("the raw limit was not measured: {error}"))).ok()
+    raw::cycles_per_second(database, plan.workers, duration, folder.path()).await
 }
 
 fn title(database: &str, told: &Value) -> String {
@@ -194,5 +204,8 @@ fn show(output: &Output, told: &Value) {
     }
     if let (Some(raw), Some(ratio)) = (told["rawCyclesPerSecond"].as_f64(), told["ratio"].as_f64()) {
         output.line(format!("the database alone, unbatched: {raw:.0} cycles/s; ratio {ratio:.2}"));
+    }
+    if let Some(why) = told["rawError"].as_str() {
+        output.line(format!("the raw limit was not measured: {why}"));
     }
 }
