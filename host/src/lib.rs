@@ -9,6 +9,7 @@ pub mod cli;
 pub mod dispatch;
 pub mod domain;
 pub mod engine;
+pub mod failpoint;
 pub mod metrics;
 pub mod node;
 pub mod plugin;

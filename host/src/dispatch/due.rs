@@ -12,6 +12,7 @@ use crate::domain::{Clock, Timestamp};
 use crate::engine::port::store::Result;
 use crate::engine::port::{Announcer, Store};
 use crate::engine::{Engine, Error};
+use crate::failpoint::{self, Point};
 use crate::metrics as names;
 
 /// Rows taken in one statement.
@@ -78,8 +79,11 @@ impl Due {
         }
         let lease_until = now.plus_millis(LEASE_MS);
         let tasks = self.store.claim_due_tasks(now, lease_until, ROWS_MAX).await?;
+        claimed(&tasks, Point::DeadlinesClaimed);
         let timers = self.store.claim_timers(now, lease_until, ROWS_MAX).await?;
+        claimed(&timers, Point::TimersClaimed);
         let outgoing = self.store.claim_outbox(now, lease_until, ROWS_MAX).await?;
+        claimed(&outgoing, Point::OutboxClaimed);
         (progress.tasks, progress.timers, progress.outgoing) = (tasks.len(), timers.len(), outgoing.len());
         progress.more = [tasks.len(), timers.len(), outgoing.len()].contains(&(ROWS_MAX as usize));
 
@@ -118,6 +122,12 @@ impl Due {
             self.announcer.announce(&hints);
         }
         Ok(())
+    }
+}
+
+fn claimed<T>(rows: &[T], point: Point) {
+    if !rows.is_empty() {
+        failpoint::pass(point);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::domain::timer::OutboxItem;
 use crate::engine::port::write::OutboxDone;
 use crate::engine::port::{Guard, Store, Write, WriteSet};
 use crate::engine::{Engine, Error, IncomingMessage};
+use crate::failpoint::{self, Point};
 use crate::metrics as names;
 
 /// The wait after the first failure; doubled from one to the next.
@@ -24,6 +25,7 @@ pub async fn send(
 ) -> Result<(), Error> {
     let write = match deliver(engine, &item).await {
         Ok(()) => {
+            failpoint::pass(Point::OutboxSent);
             metrics::counter!(names::OUTBOX_SENT, "kind" => item.kind.clone()).increment(1);
             Write::DeleteOutbox(OutboxDone { tenant: item.tenant.clone(), id: item.id })
         }

@@ -10,6 +10,7 @@ use tracing::Instrument as _;
 
 use super::Parts;
 use super::port::{StoreError, Verdict, WriteSet};
+use crate::failpoint::{self, Point};
 
 /// Lanes that commit at once.
 const LANES: usize = 2;
@@ -78,12 +79,15 @@ async fn commit_batch(parts: &Parts, batch: Vec<Request>) {
         sets.push(request.set);
         replies.push(request.reply);
     }
+    failpoint::pass(Point::CommitDecided);
     match parts.store.commit(&sets).instrument(span).await {
         Ok(verdicts) => {
+            failpoint::pass(Point::CommitUnannounced);
             for ((set, reply), verdict) in sets.into_iter().zip(replies).zip(verdicts) {
                 if verdict == Verdict::Applied && !set.hints.is_empty() {
                     parts.announcer.announce(&set.hints);
                 }
+                failpoint::pass(Point::CommitUnanswered);
                 // A maker that went away does not matter: the commit is done.
                 let _ = reply.send(Ok(verdict));
             }

@@ -11,7 +11,7 @@ use super::order::Kind;
 use super::prepare::{Prepared, array};
 use crate::engine::port::store::Result;
 use crate::engine::port::{Hint, StoreError, Verdict};
-use crate::metrics as names;
+use crate::failpoint::{self, Point};
 
 /// Writes a batch. Data that the database refuses costs its own transition only: the batch is halved until the
 /// culprit stands alone.
@@ -27,6 +27,7 @@ pub(super) async fn commit<D: Driver>(driver: &D, sets: &[Arc<Prepared>]) -> Res
         metrics::counter!(names::STORE_TRANSACTIONS, "kind" => "batch").increment(1);
         match driver.transact(&sets[range.clone()]).await {
             Ok(done) => {
+                failpoint::pass(Point::CommitDone);
                 driver.announce(hints(&sets[range], &done));
                 verdicts.extend(done);
             }
@@ -49,6 +50,7 @@ pub(super) async fn decide(
     sets: &[Arc<Prepared>],
 ) -> std::result::Result<Vec<Verdict>, Fault> {
     let verdicts = guard::check(tx, sets).await?;
+    failpoint::pass(Point::CommitGuarded);
     let winners = sets.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Applied);
     let mut rows: Vec<(Kind, &str, &str)> = winners
         .flat_map(|(set, _)| &set.rows)
@@ -58,6 +60,7 @@ pub(super) async fn decide(
     for same_kind in rows.chunk_by(|one, other| one.0 == other.0) {
         if let Some(statement) = same_kind[0].0.statement() {
             tx.query(statement, &array(same_kind.iter().map(|(_, _, row)| *row))).await?;
+            failpoint::pass(Point::CommitStatement);
         }
     }
     Ok(verdicts)

@@ -19,6 +19,7 @@ use super::prepare::Prepared;
 use super::statement::{Statement, parts};
 use super::{OpenError, migrate};
 use crate::engine::port::{Hint, Verdict};
+use crate::failpoint::{self, Point};
 
 /// Readers at once.
 const READERS_MAX: u32 = 4;
@@ -112,6 +113,7 @@ impl Driver for Sqlite {
             Ok(verdicts) if verdicts.contains(&Verdict::Applied) => "commit",
             _ => "rollback",
         };
+        failpoint::pass(Point::CommitWritten);
         if let Err(error) = sqlx::raw_sql(ended).execute(&mut *connection).await {
             // Harmless where the failed statement has ended the transaction itself.
             let _ = sqlx::raw_sql("rollback").execute(&mut *connection).await;

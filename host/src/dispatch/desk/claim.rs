@@ -9,6 +9,7 @@ use crate::domain::task::Task;
 use crate::engine::Error;
 use crate::engine::port::StoreError;
 use crate::engine::port::store::TaskClaim;
+use crate::failpoint::{self, Point};
 use crate::metrics as names;
 
 /// The wait before a claim is repeated that found less than announced; longer each time.
@@ -49,6 +50,9 @@ impl Desk {
     }
 
     fn hand_out(self: &Arc<Self>, key: &GroupKey, order: Order, tasks: Vec<Task>) {
+        if !tasks.is_empty() {
+            failpoint::pass(Point::TasksLocked);
+        }
         if let Some(at) = tasks.iter().filter_map(|task| task.due_at).min() {
             self.alarm.not_later_than(at);
         }

@@ -8,6 +8,7 @@ use crate::domain::{TaskId, TenantId, Timestamp};
 use crate::engine::port::Hint;
 use crate::engine::port::store::TaskLease;
 use crate::engine::{Engine, Error, HeartbeatAnswer};
+use crate::failpoint::{self, Point};
 
 impl Engine {
     /// A sign of life: renews the lock, never the attempt's end, and tells the worker whether to go on.
@@ -35,6 +36,7 @@ impl Engine {
             let next = renewed(&task, checkpoint.clone(), now);
             let lease = TaskLease { task: next.clone(), read_version: task.version };
             if self.parts.store.lease_tasks(std::slice::from_ref(&lease)).await? == [true] {
+                failpoint::pass(Point::LockExtended);
                 self.parts
                     .announcer
                     .announce(&next.due_at.map(|at| Hint::Due { at }).into_iter().collect::<Vec<_>>());

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::session::Session;
 use crate::domain::{Clock, SystemClock};
 use crate::engine::port::Verdict;
+use crate::failpoint::{self, Point};
 use crate::store::commit::decide;
 use crate::store::driver::Transaction;
 use crate::store::error::Fault;
@@ -138,6 +139,7 @@ impl Lane {
                 return Ended::Known(Err(fault));
             }
         };
+        failpoint::pass(Point::CommitWritten);
         match session.say("commit").await {
             Ok(()) => {
                 self.session = Some(session);
