@@ -1,7 +1,7 @@
 # What a developer does, by name. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools postgres lint unit test simulate bench build run
+.PHONY: help tools postgres lint unit test simulate crash bench build crashable run
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +16,7 @@ lint: ## checks format and lints
 	cargo fmt --all --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 
-unit: build ## runs all tests, on SQLite and on PostgreSQL
+unit: build crashable ## runs all tests, on SQLite and on PostgreSQL
 	cargo test --release --locked --workspace
 
 test: tools postgres lint unit ## everything that a change must pass
@@ -24,11 +24,17 @@ test: tools postgres lint unit ## everything that a change must pass
 simulate: tools ## runs 10,000 seeds of hosts that crash (SEEDS=N for more; STEPWELL_SEED=N for one again)
 	STEPWELL_SEEDS=$(or $(SEEDS),10000) cargo test --release --locked --workspace --test simulation -- --nocapture
 
-bench: build ## runs every measurement of BENCHMARKS.md, for an hour or so (ARGS='--workers 256' for one run of cycles)
-	$(if $(ARGS),target/release/stepwell bench external-task $(ARGS),scripts/bench.sh)
+crash: build crashable postgres ## kills hosts and databases under load, 20 times in each scenario (KILLS=N; STEPWELL_SEED=N)
+	STEPWELL_KILLS=$(or $(KILLS),20) cargo test --release --locked --workspace --test crash -- --nocapture --test-threads=1
+
+bench: build ## measures whole cycles, beside the raw limit of the same database (ARGS='--workers 256')
+	target/release/stepwell bench external-task $(ARGS)
 
 build: tools ## builds the binary, target/release/stepwell
 	cargo build --release --locked --workspace --bin stepwell
+
+crashable: tools ## builds the host for crash tests, target/release/stepwell-crash
+	cargo build --release --locked --workspace --features stepwell/failpoints --bin stepwell-crash
 
 run: build ## builds, and starts a host on SQLite at 127.0.0.1:8080
 	target/release/stepwell serve

@@ -1,7 +1,7 @@
 //! Runs the built binary, as a user would: commands to their end, hosts until they are told to stop.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,10 +19,19 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The binary beside the tests' own (`make build` makes it).
 pub fn binary() -> PathBuf {
+    beside_tests("stepwell", "build")
+}
+
+/// The same with places to die at (`make crashable` makes it).
+pub fn crash_binary() -> PathBuf {
+    beside_tests("stepwell-crash", "crashable")
+}
+
+fn beside_tests(name: &str, target: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a test knows its own file");
     let release = own.ancestors().nth(2).expect("tests are in target/release/deps");
-    let path = release.join("stepwell");
-    assert!(path.is_file(), "{} is missing: run `make build` first", path.display());
+    let path = release.join(name);
+    assert!(path.is_file(), "{} is missing: run `make {target}` first", path.display());
     path
 }
 
@@ -33,7 +42,12 @@ pub fn source_root() -> PathBuf {
 
 /// A command of the binary, without the settings of whoever runs the tests.
 pub fn stepwell(args: &[&str]) -> Command {
-    let mut command = Command::new(binary());
+    command(&binary(), args)
+}
+
+/// A command of one of the binaries.
+pub fn command(binary: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(binary);
     for (name, _) in std::env::vars() {
         if name.starts_with("STEPWELL_") || name == "INSTANCE_ID" {
             command.env_remove(name);
@@ -176,6 +190,11 @@ impl Host {
     /// Ends it with no warning, as a power cut would.
     pub async fn kill(mut self) {
         self.child.kill().await.expect("a running host can be killed");
+    }
+
+    /// Whether the process is still there.
+    pub fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
     }
 
     /// What it has logged so far.

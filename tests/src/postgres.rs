@@ -66,7 +66,12 @@ impl Server {
         self.control("stop")
     }
 
-    /// Starts the server again after [`Self::stop`].
+    /// Ends the server with no checkpoint and no good-bye: the next start recovers from the log.
+    pub fn crash(&self) -> Result<(), String> {
+        self.control("crash")
+    }
+
+    /// Starts the server again after [`Self::stop`] or [`Self::crash`].
     pub fn resume(&self) -> Result<(), String> {
         self.control("start")
     }
@@ -95,11 +100,14 @@ impl Server {
             "start" => {
                 control.args(["-o", &format!("-p {}", self.port), "-l"]).arg(self.folder.join("log"));
             }
+            "crash" => {
+                control.args(["-m", "immediate"]);
+            }
             _ => {
                 control.args(["-m", "fast"]);
             }
         }
-        succeed(control.arg(verb), "pg_ctl")
+        succeed(control.arg(if verb == "start" { verb } else { "stop" }), "pg_ctl")
     }
 
     fn data(&self) -> PathBuf {
@@ -191,6 +199,16 @@ fn is_root() -> bool {
     })
 }
 
+/// A port that nobody listens on, below those that systems give to outgoing connections: a server that is stopped
+/// for a moment must find it free again.
 fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+    let mut tries = 0;
+    loop {
+        let port = rand::random_range(15_000..32_000);
+        match TcpListener::bind(("127.0.0.1", port)) {
+            Ok(_) => return Ok(port),
+            Err(error) if tries == PORT_TRIES_MAX => return Err(error),
+            Err(_) => tries += 1,
+        }
+    }
 }
