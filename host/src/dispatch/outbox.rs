@@ -1,4 +1,5 @@
-//! What leaves an instance after its commit. At least once: it is sent first and removed then.
+//! What leaves an instance after its commit. At least once: it is sent first and removed then; a step
+//! knows a message that comes again.
 
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ async fn deliver(engine: &Arc<Engine>, item: &OutboxItem) -> Result<(), Error> {
     match effect {
         Effect::Publish { name, correlation, payload, headers, .. } => {
             let message = IncomingMessage { name, correlation, payload, headers };
-            engine.message(&item.tenant, message).await.map(|_| ())
+            engine.forward(item, message).await
         }
         other => Err(Error::unprocessable(
             "outbox_kind_unknown",

@@ -4,6 +4,7 @@ use super::draft::Draft;
 use super::mailbox::Taken;
 use super::port::write::TimerFired;
 use super::port::{Guard, Write};
+use super::signal::Origin;
 use super::{Engine, Error, decide, ledger};
 use crate::domain::event::{Event, InboxEvent};
 use crate::domain::json::canonical;
@@ -46,12 +47,13 @@ pub(super) async fn timer_due(engine: &Engine, draft: &mut Draft, timer: &Timer)
     Ok(Taken::Done)
 }
 
-/// A message matched a subscription, which stays open.
+/// A message matched a subscription, which stays open. One that came out of the outbox is received once.
 pub(super) async fn message(
     engine: &Engine,
     draft: &mut Draft,
     subscription: &Subscription,
     event: &Event,
+    origin: Option<&Origin>,
 ) -> Result<Taken, Error> {
     if draft.withdrew(subscription.step_execution_id, &subscription.key) {
         return Ok(Taken::Stale);
@@ -65,6 +67,14 @@ pub(super) async fn message(
     else {
         return Ok(Taken::Stale);
     };
+    draft.ensure(&*engine.parts.store, std::slice::from_ref(&step.step_id)).await?;
+    if let Some(origin) = origin
+        && let Some(definition) = draft.workflow.step(&step.step_id).cloned()
+        && draft.step(&step.step_id).is_some_and(|current| current.id == step.id)
+        && !ledger::receive(&mut draft.step_mut(&definition).effect_keys, origin)
+    {
+        return Ok(Taken::Already);
+    }
     to_step(engine, draft, &step.step_id, step.id, event, None).await?;
     Ok(Taken::Done)
 }

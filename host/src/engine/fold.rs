@@ -91,8 +91,8 @@ async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Res
             deliver::task_ended(engine, draft, task, *read_version, event).await?
         }
         Signal::TimerDue(timer) => deliver::timer_due(engine, draft, timer).await?,
-        Signal::Message { subscription, event } => {
-            deliver::message(engine, draft, subscription, event).await?
+        Signal::Message { subscription, event, origin } => {
+            deliver::message(engine, draft, subscription, event, origin.as_ref()).await?
         }
         Signal::Cancel { reason } => return cancel::apply(engine, draft, reason).await,
         Signal::Resume(incident) => resume::apply(engine, draft, incident).await?,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::mailbox::Taken;
-use super::signal::Signal;
+use super::signal::{Origin, Signal};
 use super::{Engine, Error, IncomingMessage};
 use crate::domain::TenantId;
 use crate::domain::event::Event;
-use crate::domain::timer::Subscription;
+use crate::domain::timer::{OutboxItem, Subscription};
 
 /// Subscriptions that one message reaches.
 const FAN_OUT_MAX: u32 = 10_000;
@@ -19,13 +19,30 @@ impl Engine {
         tenant: &TenantId,
         message: IncomingMessage,
     ) -> Result<usize, Error> {
+        self.deliver(tenant, message, None).await
+    }
+
+    /// Delivers a message out of the outbox. An item that comes again, because a host died before it could remove it,
+    /// reaches only those that it has not reached.
+    pub async fn forward(self: &Arc<Self>, item: &OutboxItem, message: IncomingMessage) -> Result<(), Error> {
+        let origin = Origin { ordering_key: item.ordering_key.clone(), item: item.id };
+        self.deliver(&item.tenant, message, Some(origin)).await.map(drop)
+    }
+
+    async fn deliver(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        message: IncomingMessage,
+        origin: Option<Origin>,
+    ) -> Result<usize, Error> {
         self.check_payload("message", &message.payload)?;
         let now = self.parts.clock.now();
         let correlation = message.correlation.as_deref();
         let matching =
             self.parts.store.matching(tenant, &message.name, correlation, now, FAN_OUT_MAX).await?;
-        let deliveries =
-            matching.into_iter().map(|subscription| self.deliver_message(subscription, &message));
+        let deliveries = matching
+            .into_iter()
+            .map(|subscription| self.deliver_message(subscription, &message, origin.as_ref()));
         let mut taken = 0;
         let mut again = None;
         for delivered in futures::future::join_all(deliveries).await {
@@ -46,6 +63,7 @@ impl Engine {
         self: &Arc<Self>,
         subscription: Subscription,
         message: &IncomingMessage,
+        origin: Option<&Origin>,
     ) -> Result<bool, Error> {
         let event = Event::MessageReceived {
             key: subscription.key.clone(),
@@ -56,9 +74,12 @@ impl Engine {
         };
         let (tenant, instance) = (subscription.tenant.clone(), subscription.instance_id);
         for _ in 0..self.parts.limits.conflict_attempts_max {
-            let signal =
-                Signal::Message { subscription: Box::new(subscription.clone()), event: event.clone() };
-            if matches!(self.send(&tenant, instance, signal).await?, Taken::Done) {
+            let signal = Signal::Message {
+                subscription: Box::new(subscription.clone()),
+                event: event.clone(),
+                origin: origin.cloned(),
+            };
+            if matches!(self.send(&tenant, instance, signal).await?, Taken::Done | Taken::Already) {
                 return Ok(true);
             }
             // Stale: the instance moved on. It is tried again only while the subscription stands.

@@ -25,6 +25,8 @@ pub(super) enum Signal {
         subscription: Box<Subscription>,
         /// What the step is told.
         event: Event,
+        /// The outgoing item that it was, if it was one.
+        origin: Option<Origin>,
     },
     /// An operator stops the instance.
     Cancel {
@@ -33,4 +35,13 @@ pub(super) enum Signal {
     },
     /// An operator lets a held step go on.
     Resume(Box<Incident>),
+}
+
+/// An item of the outbox, which may come twice.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    /// Items of one ordering key leave one after the other.
+    pub(super) ordering_key: String,
+    /// The item.
+    pub(super) item: uuid::Uuid,
 }
