@@ -22,6 +22,8 @@ use crate::verify;
 const STUCK: Duration = Duration::from_secs(240);
 /// How often a condition is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// The most instances that must have ended between two kills.
+const ENDS_MAX: usize = 200;
 /// Complaints that are printed; there may be as many as instances.
 const COMPLAINTS_MAX: usize = 5;
 
@@ -71,11 +73,14 @@ impl Crew {
     }
 
     /// A random while, with clients at work; then, as soon as there is enough in flight, the time for a kill.
+    /// Some come before anything could end since the last one, others in the middle of work.
     pub async fn busy(&mut self, while_ms_max: u64) -> Result<()> {
+        let (book, low) = (&self.run.book, self.run.load.low);
+        let enough = book.ended() + self.random.random_range(0..ENDS_MAX);
+        wait("something has ended", || book.ended() >= enough, || book.open().answers).await?;
         let pause = Duration::from_millis(self.random.random_range(0..while_ms_max));
         tokio::time::sleep(pause).await;
-        let (book, low) = (&self.run.book, self.run.load.low);
-        wait("enough is in flight", || book.in_flight() >= low, || book.open().instances.len()).await?;
+        wait("enough is in flight", || book.in_flight() >= low, || book.open().answers).await?;
         self.kills += 1;
         self.in_flight_min = self.in_flight_min.min(self.run.book.in_flight());
         Ok(())

@@ -16,7 +16,7 @@ pub enum Shape {
     Errors,
     /// A timer that fires twice, then a task.
     Delay,
-    /// A message from the instance to itself, through the outbox, then a task.
+    /// Two messages from the instance to itself, through the outbox, in order; then a task.
     Mail,
 }
 
@@ -69,11 +69,9 @@ impl Shape {
                 task("last", "fired: \"${steps.wait.output.fired}\"", ""),
             ],
             Self::Mail => vec![
-                "  - { id: wait, type: COURIER, dependsOn: [], config: { name: letter, correlation: \"${workflow.context.key}\" } }\n"
-                    .to_owned(),
-                "  - { id: send, type: COURIER, dependsOn: [], config: { publish: { name: letter, \
-                 correlation: \"${workflow.context.key}\", payload: { key: \"${workflow.context.key}\" } } } }\n"
-                    .to_owned(),
+                courier("wait", "[]", "name: letter, correlation: \"${workflow.context.key}\", twice: true"),
+                courier("send", "[]", &letter(1)),
+                courier("resend", "[send]", &letter(2)),
                 task("last", "", "dependsOn: [wait]"),
             ],
         };
@@ -84,6 +82,16 @@ impl Shape {
 /// The type of all tasks.
 pub fn task_type(run: &str) -> String {
     format!("work-{run}")
+}
+
+fn courier(id: &str, depends_on: &str, config: &str) -> String {
+    format!("  - {{ id: {id}, type: COURIER, dependsOn: {depends_on}, config: {{ {config} }} }}\n")
+}
+
+fn letter(number: u8) -> String {
+    format!(
+        "publish: {{ name: letter, correlation: \"${{workflow.context.key}}\", payload: {{ number: {number} }} }}"
+    )
 }
 
 /// A task may be dropped as often as hosts and workers die: that alone must never fail it.

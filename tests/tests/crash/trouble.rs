@@ -13,7 +13,7 @@ use crate::crew::Crew;
 /// Kills in each scenario of the usual test run.
 const KILLS: u32 = 3;
 /// Never fewer than 500 cycles are in flight when something dies.
-const LOAD: Load = Load { low: 500, high: 700, starters: 8, workers: 12 };
+const LOAD: Load = Load { low: 500, high: 700, starters: 12, workers: 12 };
 /// The longest time between two kills, beyond what it takes to have enough in flight.
 const BUSY_MS_MAX: u64 = 2_000;
 /// The longest time that something stays dead.

@@ -37,9 +37,9 @@ pub async fn check(calm: &Calm, told: &Told, run: &str) -> Result<Vec<(Wrong, St
         by_instance.entry(&task.instance).or_default().insert(id, task);
     }
     let nothing = HashMap::new();
-    let looks = told.instances.iter().filter(|(id, _)| there.contains(*id)).map(|(id, (shape, key))| {
+    let looks = told.instances.iter().filter(|(id, _)| there.contains(*id)).map(|(id, (shape, _))| {
         let tasks = by_instance.get(id.as_str()).unwrap_or(&nothing);
-        async move { Look::at(calm, id, *shape, key).await.map(|look| look.against(tasks)) }
+        async move { Look::at(calm, id, *shape).await.map(|look| look.against(tasks)) }
     });
     let mut looks = futures::stream::iter(looks).buffer_unordered(AT_ONCE);
     while let Some(found) = looks.next().await {
@@ -51,7 +51,6 @@ pub async fn check(calm: &Calm, told: &Told, run: &str) -> Result<Vec<(Wrong, St
 /// An instance as hosts show it.
 struct Look {
     shape: Shape,
-    key: String,
     instance: Value,
     /// By step.
     tasks: HashMap<String, Vec<Value>>,
@@ -60,7 +59,7 @@ struct Look {
 }
 
 impl Look {
-    async fn at(calm: &Calm, id: &str, shape: Shape, key: &str) -> Result<Self> {
+    async fn at(calm: &Calm, id: &str, shape: Shape) -> Result<Self> {
         let instance = calm.get(&format!("/api/v1/instances/{id}")).await?;
         let listed = calm.get(&format!("/api/v1/tasks?instance={id}&limit=500")).await?;
         let timeline = calm.get(&format!("/api/v1/instances/{id}/timeline?limit=500")).await?;
@@ -70,7 +69,7 @@ impl Look {
             tasks.entry(task["stepId"].as_str().unwrap_or_default().to_owned()).or_default().push(task);
         }
         let timeline = items(&timeline)?;
-        Ok(Self { shape, key: key.to_owned(), instance, tasks, timeline, wrong: Vec::new() })
+        Ok(Self { shape, instance, tasks, timeline, wrong: Vec::new() })
     }
 
     fn against(mut self, told: &HashMap<&str, &TaskTold>) -> Vec<(Wrong, String)> {
@@ -154,8 +153,9 @@ impl Look {
                 step(&self.instance, "wait")["output"] == json!({ "fired": 2 }),
             ),
             Shape::Mail => (
-                ends(&[("wait", done), ("send", done), ("last", done)]),
-                step(&self.instance, "wait")["output"]["messages"] == json!([{ "key": self.key }]),
+                ends(&[("wait", done), ("send", done), ("resend", done), ("last", done)]),
+                step(&self.instance, "wait")["output"]["messages"]
+                    == json!([{ "number": 1 }, { "number": 2 }]),
             ),
         };
         let gave_up = self.shape == Shape::Errors && status("risky") == failed && code != "boom";
@@ -164,7 +164,8 @@ impl Look {
             self.say(Wrong::Lost, &format!("it should be {wanted}"));
         }
         if !data_right {
-            self.say(Wrong::Other, "its data are not those that were accepted");
+            let wrong = if self.shape == Shape::Mail { Wrong::Doubled } else { Wrong::Other };
+            self.say(wrong, "its data are not those that were accepted");
         }
     }
 
@@ -187,10 +188,10 @@ impl Look {
         }
         for step in self.instance["steps"].as_array().into_iter().flatten() {
             let id = step["id"].as_str().unwrap_or_default();
-            let (starts, events) = match (step["status"].as_str().unwrap_or_default(), id, self.shape) {
-                ("completed" | "failed", "send", _) => (1, 0),
-                ("completed" | "failed", "wait", Shape::Delay) => (1, 2),
-                ("completed" | "failed", _, _) => (1, 1),
+            let (starts, events) = match (step["status"].as_str().unwrap_or_default(), id) {
+                ("completed" | "failed", "send" | "resend") => (1, 0),
+                ("completed" | "failed", "wait") => (1, 2),
+                ("completed" | "failed", _) => (1, 1),
                 _ => (0, 0),
             };
             twice |= count(id, "start") > starts || count(id, "event") > events;
