@@ -77,6 +77,12 @@ impl Book {
         self.open().ended.len()
     }
 
+    /// Changes as long as something moves.
+    pub fn progress(&self) -> (usize, usize) {
+        let told = self.open();
+        (told.instances.len(), told.ended.len())
+    }
+
     /// Whether every instance has ended, as far as clients know.
     pub fn all_ended(&self) -> bool {
         let told = self.open();

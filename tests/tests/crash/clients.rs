@@ -137,7 +137,7 @@ impl Client {
                 told.silences += 1;
                 Reply::Nothing
             }
-            404 => Reply::Unknown,
+            401 | 403 | 404 => Reply::Unknown,
             500.. => {
                 told.wrong.push((Wrong::Other, format!("{path}: {status} {body}")));
                 Reply::Nothing

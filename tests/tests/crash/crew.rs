@@ -77,10 +77,10 @@ impl Crew {
     pub async fn busy(&mut self, while_ms_max: u64) -> Result<()> {
         let (book, low) = (&self.run.book, self.run.load.low);
         let enough = book.ended() + self.random.random_range(0..ENDS_MAX);
-        wait("something has ended", || book.ended() >= enough, || book.open().answers).await?;
+        wait("something has ended", || book.ended() >= enough, || book.progress()).await?;
         let pause = Duration::from_millis(self.random.random_range(0..while_ms_max));
         tokio::time::sleep(pause).await;
-        wait("enough is in flight", || book.in_flight() >= low, || book.open().answers).await?;
+        wait("enough is in flight", || book.in_flight() >= low, || book.progress()).await?;
         self.kills += 1;
         self.in_flight_min = self.in_flight_min.min(self.run.book.in_flight());
         Ok(())

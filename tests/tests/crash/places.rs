@@ -44,7 +44,8 @@ async fn die_at(db: TestDb, point: Point) -> Result<()> {
     let nth = crew.random.random_range(passes(point));
     fleet.start_to_die(0, point, nth).await?;
     let book = &crew.run.book;
-    wait(&format!("{} was passed {nth} times", point.label()), || fleet.has_died(0), || book.ended()).await?;
+    wait(&format!("{} was passed {nth} times", point.label()), || fleet.has_died(0), || book.progress())
+        .await?;
     crew.kills += 1;
     crew.in_flight_min = book.in_flight();
     fleet.bury(0).await?;
