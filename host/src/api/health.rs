@@ -46,7 +46,8 @@ pub(super) async fn readyz(State(state): State<AppState>) -> Result<JsonAnswer<V
 
 /// Figures in Prometheus' text format.
 #[utoipa::path(get, path = "/metrics", tag = "operations", security(()),
-    responses((status = 200, body = String, content_type = "text/plain")))]
+    responses((status = 200, body = String, content_type = "text/plain"),
+        (status = 404, body = ProblemBody, description = "This host records none")))]
 pub(super) async fn metrics(
     State(state): State<AppState>,
 ) -> Result<([(HeaderName, &'static str); 1], String), Problem> {

@@ -23,7 +23,6 @@ pub(super) struct MessageBody {
     correlation: Option<String>,
     /// Its content.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
     payload: Value,
     /// More about it.
     #[serde(default)]

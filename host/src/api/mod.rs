@@ -1,6 +1,7 @@
 //! The HTTP surface: routes, access, problems, and the OpenAPI document that is made from the handlers.
 
 mod access;
+mod answers;
 mod docs;
 pub mod error;
 mod extract;
@@ -67,7 +68,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 }
 
 fn api() -> OpenApiRouter<AppState> {
-    OpenApiRouter::with_openapi(docs::Document::openapi())
+    let mut router = OpenApiRouter::with_openapi(docs::Document::openapi())
         .routes(routes!(workflows::deploy, workflows::list))
         .routes(routes!(workflows::show))
         .routes(routes!(workflows::show_version))
@@ -98,7 +99,9 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(health::metrics))
         .route("/openapi.json", axum::routing::get(docs::openapi_json))
         .route("/docs", axum::routing::get(docs::page))
-        .route("/", axum::routing::get(docs::home))
+        .route("/", axum::routing::get(docs::home));
+    answers::complete(router.get_openapi_mut());
+    router
 }
 
 async fn route_not_found(method: Method, uri: Uri) -> Problem {

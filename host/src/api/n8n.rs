@@ -163,7 +163,6 @@ pub(super) async fn fail(
 #[serde(default)]
 pub(super) struct HeartbeatBody {
     /// What the next attempt shall know, should this one end.
-    #[schema(value_type = Option<Object>)]
     checkpoint: Option<Value>,
 }
 

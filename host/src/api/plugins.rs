@@ -34,10 +34,8 @@ pub(super) struct PluginView {
     category: String,
     icon: String,
     /// JSON Schema of the configuration.
-    #[schema(value_type = Object)]
     config_schema: Value,
     /// JSON Schema of the output.
-    #[schema(value_type = Object)]
     output_schema: Value,
     state_version: u32,
     /// The effects that it may return.

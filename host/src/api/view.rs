@@ -44,10 +44,8 @@ pub(super) struct TaskView {
     /// 1 is first.
     priority: i64,
     /// What the worker gets.
-    #[schema(value_type = Object)]
     input: Value,
     /// What the worker returned.
-    #[schema(value_type = Option<Object>)]
     output: Option<Value>,
     worker_id: Option<String>,
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -77,7 +75,6 @@ pub(super) struct TaskView {
     error_code: Option<String>,
     error_details: Option<String>,
     /// What an earlier attempt wanted this one to know.
-    #[schema(value_type = Option<Object>)]
     checkpoint: Option<Value>,
     #[schema(value_type = String, format = DateTime)]
     available_at: Timestamp,
@@ -135,7 +132,6 @@ impl From<Task> for TaskView {
 pub(super) struct FailureView {
     code: String,
     message: String,
-    #[schema(value_type = Object)]
     details: Value,
 }
 
@@ -161,7 +157,6 @@ pub(super) struct StepView {
     attempt: i32,
     /// The component that decides it.
     plugin: Option<String>,
-    #[schema(value_type = Option<Object>)]
     output: Option<Value>,
     error: Option<FailureView>,
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -238,11 +233,9 @@ pub(super) struct EntryView {
     memory_bytes: Option<i64>,
     /// The call, with `details=true`; big parts are named by their hash.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     call: Option<Value>,
     /// The answer, with `details=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     answer: Option<Value>,
 }
 

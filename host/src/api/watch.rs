@@ -37,7 +37,7 @@ const LINES: u32 = 100;
     params(("id" = Uuid, Path, description = "The instance"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last line that was seen")),
     responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String),
-        (status = 404, body = ProblemBody)))]
+        (status = 404, body = ProblemBody), (status = 429, body = ProblemBody)))]
 pub(super) async fn events(
     State(state): State<AppState>,
     Operator(tenant): Operator,
