@@ -13,6 +13,9 @@ const MISTAKES_MAX: usize = 100;
 /// The longest piece of a document that a message repeats, in characters.
 const QUOTE_CHARS_MAX: usize = 80;
 
+/// The longest sentence about one mistake, in characters: a document must not come back many times over.
+const MESSAGE_CHARS_MAX: usize = 1_000;
+
 /// Collects mistakes.
 pub(super) struct Report<'a> {
     spots: Option<&'a Spot>,
@@ -37,7 +40,7 @@ impl<'a> Report<'a> {
             line: spot.map(|(line, _)| line),
             column: spot.map(|(_, column)| column),
             field: field.to_string(),
-            message: message.into(),
+            message: cut(&message.into(), MESSAGE_CHARS_MAX),
         });
     }
 
@@ -76,17 +79,21 @@ pub(super) fn invalid(mistakes: Vec<Mistake>, unlisted: usize) -> Error {
 
 /// One mistake that ends the reading of a text.
 pub(super) fn fatal(line: usize, column: usize, message: impl Into<String>) -> Error {
-    let mistake =
-        Mistake { line: Some(line), column: Some(column), field: String::new(), message: message.into() };
+    let message = cut(&message.into(), MESSAGE_CHARS_MAX);
+    let mistake = Mistake { line: Some(line), column: Some(column), field: String::new(), message };
     invalid(vec![mistake], 0)
 }
 
 /// A piece of a document, short enough to repeat in a message.
 pub(super) fn shorten(text: &str) -> String {
-    if text.chars().count() <= QUOTE_CHARS_MAX {
-        return text.to_owned();
+    cut(text, QUOTE_CHARS_MAX)
+}
+
+fn cut(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
-    text.chars().take(QUOTE_CHARS_MAX).chain(['…']).collect()
 }
 
 /// The way to a field from the top of a document.
@@ -136,10 +143,11 @@ impl fmt::Display for Field {
                 Segment::Index(index) => write!(f, "[{index}]")?,
                 Segment::Key(key) => {
                     let plain = key.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '*'));
+                    let short = shorten(key);
                     match (plain && !key.is_empty(), at) {
-                        (true, 0) => write!(f, "{key}")?,
-                        (true, _) => write!(f, ".{key}")?,
-                        (false, _) => write!(f, "[{:?}]", shorten(key))?,
+                        (true, 0) => write!(f, "{short}")?,
+                        (true, _) => write!(f, ".{short}")?,
+                        (false, _) => write!(f, "[{short:?}]")?,
                     }
                 }
             }

@@ -136,3 +136,21 @@ fn a_long_line_costs_no_more_than_many() {
     );
     assert_eq!(document(&format!("a: [{items}]")).value()["a"].as_array().map(Vec::len), Some(200_000));
 }
+
+#[test]
+fn a_mistake_repeats_only_a_little_of_the_document() {
+    let long = "x".repeat(5_000);
+    let sources = [
+        format!("steps:\n- id: a\n  type: PASS\n  config:\n    x: ${{{long}}}\n"),
+        format!("{{\"{long}\": 1, \"{long}\": 2}}"),
+        format!("steps:\n- id: a\n  type: PASS\n  {long}: 1\n"),
+        format!(
+            "variables: {{{long}: '${{x}}'}}\nsteps:\n- id: a\n  type: PASS\n  config: {{{long}: '${{x}}'}}\n"
+        ),
+    ];
+    for source in sources {
+        let found = mistakes(&source);
+        assert!(!found.is_empty(), "{source}");
+        assert!(found.iter().all(|mistake| mistake.len() < 1_300), "{found:?}");
+    }
+}
