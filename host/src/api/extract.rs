@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use axum::RequestExt as _;
 use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody, JsonRejection};
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody, JsonRejection, PathRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -137,13 +137,17 @@ impl FromRequestParts<AppState> for Name {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
-        let axum::extract::Path(text) =
-            axum::extract::Path::<String>::from_request_parts(parts, state).await.map_err(|error| {
-                Problem::bad_request("invalid_path", format!("the path cannot be read: {error}"))
-            })?;
+        let axum::extract::Path(text) = axum::extract::Path::<String>::from_request_parts(parts, state)
+            .await
+            .map_err(|error| unreadable_path(&error))?;
         no_nul("the path", &text)?;
         Ok(Self(text))
     }
+}
+
+/// A path whose parts are not text.
+pub(super) fn unreadable_path(error: &PathRejection) -> Problem {
+    Problem::bad_request("invalid_path", format!("the path cannot be read: {error}"))
 }
 
 /// The query's parameters. Unknown ones are ignored; an empty one counts as absent.

@@ -1,6 +1,7 @@
 //! Workflow definitions: deploy, list, show.
 
 use axum::Json as JsonAnswer;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -10,7 +11,7 @@ use utoipa::ToSchema;
 use super::AppState;
 use super::access::Operator;
 use super::error::{Problem, ProblemBody};
-use super::extract::{Name, Query, Text};
+use super::extract::{Name, Query, Text, unreadable_path};
 use super::view::PageView;
 use crate::domain::Timestamp;
 use crate::domain::definition::DefinitionRow;
@@ -115,8 +116,9 @@ pub(super) async fn show(
 pub(super) async fn show_version(
     State(state): State<AppState>,
     Operator(tenant): Operator,
-    Path((key, version)): Path<(String, String)>,
+    path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<JsonAnswer<WorkflowView>, Problem> {
+    let Path((key, version)) = path.map_err(|error| unreadable_path(&error))?;
     let number: i32 = version.parse().map_err(|_| Problem::field("version", "is not a whole number"))?;
     if key.contains('\0') {
         return Err(not_found("", Some(number)));

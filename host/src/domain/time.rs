@@ -7,13 +7,23 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-/// A moment, UTC, to the millisecond.
+/// The first moment of the year 1, and the last that fits four digits of a year: text of it sorts, and both databases
+/// take it.
+const MILLIS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+
+/// A moment, UTC, to the millisecond, in the years 1 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// From milliseconds since the Unix epoch.
+    /// From milliseconds since the Unix epoch; stops at the ends of time.
     pub const fn from_millis(millis: i64) -> Self {
+        if millis < *MILLIS.start() {
+            return Self(*MILLIS.start());
+        }
+        if millis > *MILLIS.end() {
+            return Self(*MILLIS.end());
+        }
         Self(millis)
     }
 
@@ -24,9 +34,7 @@ impl Timestamp {
 
     /// Later by some milliseconds; stops at the end of time rather than wrap.
     pub const fn plus_millis(self, millis: i64) -> Self {
-        let moved = self.0.saturating_add(millis);
-        // The last moment that fits four digits of a year, which sorts as text.
-        Self(if moved > 253_402_300_799_999 { 253_402_300_799_999 } else { moved })
+        Self::from_millis(self.0.saturating_add(millis))
     }
 
     /// The time from `earlier` to this, zero if it lies behind.
@@ -52,9 +60,12 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        DateTime::parse_from_rfc3339(&text)
-            .map(|time| Self(time.timestamp_millis()))
-            .map_err(serde::de::Error::custom)
+        let millis =
+            DateTime::parse_from_rfc3339(&text).map_err(serde::de::Error::custom)?.timestamp_millis();
+        if MILLIS.contains(&millis) {
+            return Ok(Self(millis));
+        }
+        Err(serde::de::Error::custom("a time lies in the years 1 to 9999, in UTC"))
     }
 }
 
@@ -78,5 +89,28 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
     fn now(&self) -> Timestamp {
         Timestamp(Utc::now().timestamp_millis())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_can_be_read_again() {
+        let millis = [i64::MIN, *MILLIS.start(), -1, 0, 1_780_000_000_000, *MILLIS.end(), i64::MAX];
+        for moment in millis.map(Timestamp::from_millis) {
+            let text = serde_json::to_string(&moment).expect("it is JSON");
+            assert_eq!(text.len(), "'0001-01-01T00:00:00.000Z'".len(), "{text}");
+            assert_eq!(serde_json::from_str::<Timestamp>(&text).expect("it is read again"), moment);
+        }
+    }
+
+    #[test]
+    fn a_year_without_four_digits_is_refused() {
+        for text in ["0000-01-01T00:00:00Z", "0000-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"] {
+            let error = serde_json::from_value::<Timestamp>(text.into()).expect_err(text);
+            assert!(error.to_string().contains("years 1 to 9999"), "{text}: {error}");
+        }
     }
 }

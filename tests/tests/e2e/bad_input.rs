@@ -64,6 +64,13 @@ async fn bad_requests_are_told_what_is_wrong(db: TestDb) -> Result<()> {
         ("/api/v1/messages".into(), r#"{"name": ""}"#.into(), 400, "invalid_request", "name"),
         ("/api/v1/tokens".into(), r#"{"name": "x", "role": "king"}"#.into(), 400, "invalid_request", "role"),
         (
+            "/api/v1/tokens".into(),
+            r#"{"name": "x", "role": "worker", "expiresAt": "0000-01-01T00:00:00+23:59"}"#.into(),
+            400,
+            "invalid_request",
+            "years 1 to 9999",
+        ),
+        (
             "/api/v1/workflows?key=Not%20a%20key!".into(),
             one_task("t", &[]),
             400,
@@ -119,6 +126,7 @@ async fn bad_addresses_are_told_what_is_wrong(db: TestDb) -> Result<()> {
         ("/api/v1/workflows/none?version=x".into(), 400, "invalid_request", "version"),
         ("/api/v1/workflows/a%00b".into(), 400, "invalid_request", "path"),
         ("/api/v1/workflows/%ff".into(), 400, "invalid_path", "path"),
+        ("/api/v1/workflows/%ff/versions/1".into(), 400, "invalid_path", "path"),
         ("/api/v1/plugins/none".into(), 404, "plugin_not_found", "none"),
         ("/api/v1/nothing".into(), 404, "route_not_found", "/docs"),
         ("/api/v2/instances".into(), 404, "route_not_found", "/docs"),
