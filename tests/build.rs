@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = tests.join("..").canonicalize()?;
-    for watched in ["tests/guests", "examples/greeting-step", "plugins/sdk", "wit", "Cargo.lock"] {
+    for watched in
+        ["tests/guests", "examples/greeting-step", "plugins/sdk", "wit", "Cargo.toml", "Cargo.lock"]
+    {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     let out_dir = env::var_os("OUT_DIR").map(PathBuf::from).ok_or("a build script without OUT_DIR")?;
