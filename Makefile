@@ -1,7 +1,7 @@
 # What a developer does, by name. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools postgres lint unit test simulate crash bench build crashable run
+.PHONY: help tools postgres lint unit test simulate fuzz bench build run
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,8 +24,10 @@ test: tools postgres lint unit ## everything that a change must pass
 simulate: tools ## runs 10,000 seeds of hosts that crash (SEEDS=N for more; STEPWELL_SEED=N for one again)
 	STEPWELL_SEEDS=$(or $(SEEDS),10000) cargo test --release --locked --workspace --test simulation -- --nocapture
 
-crash: build crashable postgres ## kills hosts and databases under load, 20 times in each scenario (KILLS=N; STEPWELL_SEED=N)
-	STEPWELL_KILLS=$(or $(KILLS),20) cargo test --release --locked --workspace --test crash -- --nocapture --test-threads=1
+# SEED and CASES say which cases and how many, ONLY which tests.
+fuzz: build ## throws 200,000 cases of hostile input at a host (CASES=N, SEED=N, ONLY=name)
+	STEPWELL_CASES=$(or $(CASES),200000) STEPWELL_SEED=$(or $(SEED),$(shell date +%s)) \
+	  cargo test --release --locked --workspace --test fuzz -- --nocapture $(ONLY)
 
 bench: build ## measures whole cycles, beside the raw limit of the same database (ARGS='--workers 256')
 	target/release/stepwell bench external-task $(ARGS)
