@@ -1,7 +1,7 @@
 # What a developer does, by name. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools postgres lint unit test simulate fuzz bench build run
+.PHONY: help tools postgres lint unit test simulate crash hostile bench build crashable run
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ fuzz: build ## throws 200,000 cases of hostile input at a host (CASES=N, SEED=N,
 
 bench: build ## measures whole cycles, beside the raw limit of the same database (ARGS='--workers 256')
 	target/release/stepwell bench external-task $(ARGS)
+
+hostile: build postgres ## measures how long others wait while a thousand hostile plugins run at once: at most 1.5 times as long
+	STEPWELL_HOSTILE=long cargo test --release --locked --workspace --test hostile -- --nocapture --test-threads=1
 
 build: tools ## builds the binary, target/release/stepwell
 	cargo build --release --locked --workspace --bin stepwell

@@ -42,6 +42,22 @@ pub fn greeting() -> Vec<u8> {
     include_bytes!(concat!(env!("OUT_DIR"), "/greeting-step.wasm")).to_vec()
 }
 
+/// A component with one text in place of another of the same length.
+pub fn patched(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let places: Vec<usize> = bytes
+        .windows(from.len())
+        .enumerate()
+        .filter(|(_, at)| *at == from.as_bytes())
+        .map(|(at, _)| at)
+        .collect();
+    assert!(!places.is_empty(), "{from} is not in the component");
+    for place in places {
+        bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
+    }
+    bytes
+}
+
 fn guest(name: &str) -> Vec<u8> {
     let found = GUESTS.iter().find(|(guest, _)| *guest == name);
     found.map(|(_, bytes)| bytes.to_vec()).unwrap_or_default()

@@ -18,6 +18,9 @@ async fn every_way_of_misbehaving_has_its_code() {
         ("loop", 0, "plugin_fuel"),
         ("memory", 64, "plugin_memory"),
         ("output", 5 << 20, "plugin_output"),
+        ("output", 100 << 20, "plugin_memory"),
+        ("echo", 100, "plugin_output"),
+        ("log", 100_000, "plugin_fuel"),
         ("not-json", 0, "plugin_output"),
         ("nul", 0, "plugin_output"),
         ("deep", 100, "plugin_output"),
@@ -26,6 +29,7 @@ async fn every_way_of_misbehaving_has_its_code() {
         ("state-not-json", 0, "plugin_state"),
         ("effects", 65, "plugin_effects"),
         ("effects", 2_000, "plugin_effects"),
+        ("effects", 10_000, "plugin_effects"),
         ("not-granted", 0, "plugin_effect_not_granted"),
         ("no-key", 0, "plugin_effect_key"),
     ] {
@@ -117,4 +121,17 @@ async fn a_flood_of_log_lines_is_cut() {
         text.lines().last().is_some_and(|line| line.contains("cut=true")),
         "the last line says that it was cut"
     );
+}
+
+#[tokio::test]
+async fn a_hundred_megabytes_of_log_are_cut() {
+    let host = host();
+    let digest = served(&host, guests::hostile()).await;
+    let (captured, guard) = Captured::begin();
+    let answer = output(&host, &digest, &mode("shout", 100)).await;
+    drop(guard);
+    assert_eq!(answer, json!(1), "the call itself goes well");
+    let text = captured.text();
+    assert!(text.len() < 70 << 10, "{} bytes", text.len());
+    assert_eq!(text.matches("cut=true").count(), 1, "one line says that it was cut");
 }

@@ -14,22 +14,6 @@ async fn refused(host: &PluginHost, bytes: Vec<u8>) -> LoadError {
     error
 }
 
-/// The component with one text in place of another of the same length.
-fn patched(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
-    assert_eq!(from.len(), to.len());
-    let places: Vec<usize> = bytes
-        .windows(from.len())
-        .enumerate()
-        .filter(|(_, at)| *at == from.as_bytes())
-        .map(|(at, _)| at)
-        .collect();
-    assert!(!places.is_empty(), "{from} is not in the component");
-    for place in places {
-        bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
-    }
-    bytes
-}
-
 fn component(text: &str) -> Vec<u8> {
     wat::parse_str(text).expect("a component")
 }
@@ -61,7 +45,7 @@ async fn a_forbidden_import_is_named() {
 #[tokio::test]
 async fn another_major_version_is_refused_with_both_versions() {
     let host = host();
-    let error = refused(&host, patched(guests::hostile(), "@1.0.0", "@2.0.0")).await;
+    let error = refused(&host, guests::patched(guests::hostile(), "@1.0.0", "@2.0.0")).await;
     assert_eq!(error.code, "component_version");
     assert!(error.message.contains("2.0.0") && error.message.contains("1.0.0"), "{error}");
 }
@@ -95,13 +79,14 @@ async fn a_component_that_cannot_describe_itself_is_refused() {
 #[tokio::test]
 async fn a_descriptor_that_makes_no_sense_is_refused() {
     // A text that is long enough not to be made of numbers in the code.
-    let error = refused(&host(), patched(guests::greeting(), "greets at once", "greets\0at once")).await;
+    let error =
+        refused(&host(), guests::patched(guests::greeting(), "greets at once", "greets\0at once")).await;
     assert_eq!(error.code, "descriptor_invalid");
 }
 
 #[tokio::test]
 async fn an_example_that_does_not_hold_is_refused() {
-    let error = refused(&host(), patched(guests::greeting(), "Hello, Ada!", "Howdy, Ada!")).await;
+    let error = refused(&host(), guests::patched(guests::greeting(), "Hello, Ada!", "Howdy, Ada!")).await;
     assert_eq!(error.code, "example_failed");
     assert!(
         error.message.contains("greets at once") && error.message.contains("/outcome/output/greeting"),

@@ -6,7 +6,7 @@ use serde_json::json;
 use stepwell_sdk::bindings::step::exports::stepwell::plugin::step::Guest;
 use stepwell_sdk::log::Level;
 use stepwell_sdk::{
-    Context, Effect, Event, Message, Outcome, PluginError, RetryPolicy, TaskSpec, Transition,
+    Context, Effect, Event, Message, Outcome, PluginError, RetryPolicy, TaskSpec, TimerSpec, Transition,
 };
 
 /// The step type.
@@ -17,6 +17,9 @@ struct Config {
     mode: String,
     #[serde(default)]
     size: usize,
+    /// It begins well, and misbehaves when its timer fires.
+    #[serde(default)]
+    later: bool,
 }
 
 impl Guest for Hostile {
@@ -24,44 +27,62 @@ impl Guest for Hostile {
         json!({
             "types": ["HOSTILE"],
             "version": "1",
-            "effects": ["publish"],
+            "effects": ["publish", "set-timer"],
             "config_schema": { "type": "object", "required": ["mode"], "properties": { "mode": { "type": "string" } } },
         })
         .to_string()
     }
 
     fn start(context: Context, input: String) -> Result<Transition, PluginError> {
-        let config: Config = serde_json::from_str(&context.config)
-            .map_err(|error| PluginError::InvalidConfig(error.to_string()))?;
-        let size = config.size;
-        match config.mode.as_str() {
-            "fine" => Ok(completed(input)),
-            "trap" => panic!("as told"),
-            "loop" => spin(),
-            "memory" => Ok(completed(hoard(size).to_string())),
-            "recursion" => Ok(completed(descend(0).to_string())),
-            "output" => Ok(completed(text(size))),
-            "not-json" => Ok(completed("not json".into())),
-            "nul" => Ok(completed(r#""\u0000""#.into())),
-            "deep" => Ok(completed("[".repeat(size) + &"]".repeat(size))),
-            "effects" => Ok(with((0..size).map(|at| publish(&at.to_string())).collect())),
-            "not-granted" => Ok(with(vec![task()])),
-            "no-key" => Ok(with(vec![publish("")])),
-            "log" => Ok(chatter(size)),
-            "state" => Ok(Transition { state: format!("\"{}\"", "x".repeat(size)), ..completed("1".into()) }),
-            "state-not-json" => Ok(Transition { state: "{".into(), ..completed("1".into()) }),
-            "burn" => Ok(completed(burn(size).to_string())),
-            "context" => {
-                Ok(completed(json!([context.now, context.seed, context.attempt, context.seq]).to_string()))
-            }
-            "refuse" => Err(PluginError::InvalidInput("as told".into())),
-            other => Err(PluginError::InvalidConfig(format!("there is no mode {other}"))),
-        }
+        let config = configured(&context)?;
+        if config.later { Ok(begun(&context)) } else { misbehave(&config, &context, input) }
     }
 
-    fn on_event(_: Context, _: String, event: Event) -> Result<Transition, PluginError> {
-        Err(PluginError::UnsupportedEvent(format!("{event:?}")))
+    fn on_event(context: Context, _: String, event: Event) -> Result<Transition, PluginError> {
+        match event {
+            Event::TimerFired(_) => misbehave(&configured(&context)?, &context, "null".into()),
+            other => Err(PluginError::UnsupportedEvent(format!("{other:?}"))),
+        }
     }
+}
+
+fn configured(context: &Context) -> Result<Config, PluginError> {
+    serde_json::from_str(&context.config).map_err(|error| PluginError::InvalidConfig(error.to_string()))
+}
+
+fn misbehave(config: &Config, context: &Context, input: String) -> Result<Transition, PluginError> {
+    let size = config.size;
+    match config.mode.as_str() {
+        "fine" => Ok(completed(input)),
+        "trap" => panic!("as told"),
+        "loop" => spin(),
+        "memory" => Ok(completed(hoard(size).to_string())),
+        "recursion" => Ok(completed(descend(0).to_string())),
+        "output" => Ok(completed(text(size))),
+        "echo" => Ok(with(vec![echo(size)])),
+        "not-json" => Ok(completed("not json".into())),
+        "nul" => Ok(completed(r#""\u0000""#.into())),
+        "deep" => Ok(completed("[".repeat(size) + &"]".repeat(size))),
+        "effects" => Ok(with((0..size).map(|at| publish(&at.to_string())).collect())),
+        "not-granted" => Ok(with(vec![task()])),
+        "no-key" => Ok(with(vec![publish("")])),
+        "log" => Ok(chatter(size)),
+        "shout" => Ok(shout(size)),
+        "state" => Ok(Transition { state: format!("\"{}\"", "x".repeat(size)), ..completed("1".into()) }),
+        "state-not-json" => Ok(Transition { state: "{".into(), ..completed("1".into()) }),
+        "burn" => Ok(completed(burn(size).to_string())),
+        "context" => {
+            Ok(completed(json!([context.now, context.seed, context.attempt, context.seq]).to_string()))
+        }
+        "refuse" => Err(PluginError::InvalidInput("as told".into())),
+        other => Err(PluginError::InvalidConfig(format!("there is no mode {other}"))),
+    }
+}
+
+/// Waits for a timer that is due at once.
+fn begun(context: &Context) -> Transition {
+    let timer = TimerSpec { key: "later".into(), at: context.now, kind: "DELAY".into() };
+    Transition { state: r#"{"kept":1}"#.into(), ..with(vec![Effect::SetTimer(timer)]) }
 }
 
 fn completed(output: String) -> Transition {
@@ -142,6 +163,19 @@ fn text(size: usize) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
+/// A message of so many mebibytes from a memory of one: its headers are all the same bytes.
+fn echo(mebibytes: usize) -> Effect {
+    let once = std::mem::ManuallyDrop::new("x".repeat(1 << 20));
+    let again = || {
+        // SAFETY: none. The parts are never written to; when they are given back, the guest's own memory is spoilt,
+        // and that is what a host must survive.
+        unsafe { String::from_raw_parts(once.as_ptr().cast_mut(), once.len(), once.capacity()) }
+    };
+    let headers = (0..mebibytes).map(|at| (at.to_string(), again())).collect();
+    let Effect::Publish(message) = publish("echo") else { return publish("echo") };
+    Effect::Publish(Message { headers, ..message })
+}
+
 fn descend(depth: u64) -> u64 {
     let deeper = std::hint::black_box([depth; 16]);
     if deeper[3] == u64::MAX { 0 } else { descend(deeper[5] + 1) + deeper[9] }
@@ -154,6 +188,15 @@ fn chatter(lines: usize) -> Transition {
             &format!("{line} {}", "x".repeat(1_000)),
             &json!({ "line": line }),
         );
+    }
+    completed("1".into())
+}
+
+/// Few lines, of a mebibyte each.
+fn shout(lines: usize) -> Transition {
+    let line = "x".repeat(1 << 20);
+    for _ in 0..lines {
+        stepwell_sdk::log::info(&line);
     }
     completed("1".into())
 }

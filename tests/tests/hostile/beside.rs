@@ -1,0 +1,151 @@
+//! The two tenants side by side, in windows with and without the mob.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use stepwell_tests::command::{self, command, source_root};
+use stepwell_tests::db::{TestDb, run_on_postgres, run_on_sqlite};
+use stepwell_tests::guests;
+use stepwell_tests::host::{Client, until};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::innocent::{self, OPERATIONS, Times};
+use crate::mob::{self, AT_ONCE, Ends};
+
+/// Set to `long`, windows are long enough to judge by, and judged.
+const VARIABLE: &str = "STEPWELL_HOSTILE";
+/// How much longer others may wait beside the mob.
+const RATIO_MAX: f64 = 1.5;
+
+#[test]
+fn others_are_served_meanwhile_on_sqlite() {
+    run_on_sqlite(|db| side_by_side("SQLite", db));
+}
+
+#[test]
+fn others_are_served_meanwhile_on_postgres() {
+    if long() {
+        run_on_postgres(|db| side_by_side("PostgreSQL", db));
+    }
+}
+
+fn long() -> bool {
+    std::env::var(VARIABLE).is_ok_and(|form| form == "long")
+}
+
+async fn side_by_side(name: &str, db: TestDb) -> Result<()> {
+    let (pairs, window) = if long() { (5, Duration::from_secs(15)) } else { (2, Duration::from_secs(4)) };
+    let plugins = tempfile::tempdir()?;
+    std::fs::write(plugins.path().join("hostile.wasm"), guests::hostile())?;
+    let mut host = start(&db, plugins.path()).await?;
+    let client = Client::new(host.url.clone());
+    until("HOSTILE is served", async || Ok(client.get("/api/v1/plugins/HOSTILE").await?.status == 200))
+        .await?;
+    let (innocent, hostile) = (client.tenant("innocent"), Client::new(host.url.clone()).tenant("hostile"));
+    innocent::prepare(&innocent).await?;
+    mob::prepare(&hostile).await?;
+    calm(&innocent, Duration::from_secs(1)).await?;
+
+    let (mut cycles, mut ends, mut ratios) = (0, Ends::new(), Vec::new());
+    for _ in 0..pairs {
+        let alone = calm(&innocent, window).await?;
+        let beside = mobbed(&innocent, &hostile, window, &mut ends).await?;
+        cycles += alone.cycles() + beside.cycles();
+        ratios.push(compare(name, alone, beside));
+    }
+    let medians = [0, 1, 2].map(|operation| median(ratios.iter().map(|ratio| ratio[operation]).collect()));
+    for (operation, ratio) in OPERATIONS.iter().zip(medians) {
+        say(&format!("{name}: {operation}: median ratio {ratio:.2}"));
+    }
+    say(&format!("{name}: {cycles} cycles of the innocent tenant; the hostile one's ends: {ends:?}"));
+
+    ensure!(host.runs(), "the host died: {}", host.log());
+    client.get("/readyz").await?.expect(200)?;
+    nothing_is_out_of_place(&db, &innocent, &ends).await?;
+    host.stop().await;
+    if long() {
+        let worst = medians.into_iter().fold(0.0, f64::max);
+        ensure!(worst <= RATIO_MAX, "others wait {worst:.2} times as long beside hostile plugins");
+    }
+    Ok(())
+}
+
+async fn start(db: &TestDb, plugins: &std::path::Path) -> Result<command::Host> {
+    let data = source_root().join("target/hostile-data");
+    let text = |path: &std::path::Path| path.to_str().map(str::to_owned).context("a path of letters");
+    let (data, plugins) = (text(&data)?, text(plugins)?);
+    let flags = ["serve", "--json", "--listen", "127.0.0.1:0", "--database", db.url()];
+    let folders = ["--data", &data, "--plugins", &plugins];
+    let mut serve = command(&command::binary(), &flags.into_iter().chain(folders).collect::<Vec<_>>());
+    serve.env("STEPWELL_LOG", "error");
+    Ok(command::Host::from_command(serve).await)
+}
+
+/// Cycles of the innocent tenant alone.
+async fn calm(innocent: &Client, window: Duration) -> Result<Times> {
+    let stop = CancellationToken::new();
+    let cycles = tokio::spawn(innocent::cycles(innocent.clone(), stop.clone()));
+    tokio::time::sleep(window).await;
+    stop.cancel();
+    cycles.await?
+}
+
+/// The same while one mob after the other rushes in, until the window is over and the last of them has ended.
+async fn mobbed(innocent: &Client, hostile: &Client, window: Duration, ends: &mut Ends) -> Result<Times> {
+    let stop = CancellationToken::new();
+    let cycles = tokio::spawn(innocent::cycles(innocent.clone(), stop.clone()));
+    let begun = Instant::now();
+    let mut rushed = Ok(());
+    while rushed.is_ok() && begun.elapsed() < window {
+        rushed = mob::rush(hostile, ends).await;
+    }
+    stop.cancel();
+    let times = cycles.await??;
+    rushed.map(|()| times)
+}
+
+fn compare(name: &str, alone: Times, beside: Times) -> [f64; 3] {
+    let (alone, beside) = (alone.p99_ms(), beside.p99_ms());
+    [0, 1, 2].map(|at| {
+        let (operation, ratio) = (OPERATIONS[at], beside[at] / alone[at].max(0.001));
+        say(&format!(
+            "{name}: {operation}: innocent p99: {:.1} ms alone, {:.1} ms beside hostile plugins, ratio {ratio:.2}",
+            alone[at], beside[at]
+        ));
+        ratio
+    })
+}
+
+/// Every cycle is whole, every hostile instance is held or cut, and no incident is anybody else's.
+async fn nothing_is_out_of_place(db: &TestDb, innocent: &Client, ends: &Ends) -> Result<()> {
+    let count = async |table: &str, tenant: &str, more: &str| {
+        db.numbers(&format!("select count(*) from {table} where tenant = '{tenant}' {more}")).await
+    };
+    until("every innocent instance is completed", async || {
+        Ok(count("workflow_instances", "innocent", "and status <> 'completed'").await? == [0])
+    })
+    .await?;
+    ensure!(innocent.poll_with("taskType=t&waitSeconds=0").await?.is_empty(), "a task is left over");
+    ensure!(count("workflow_incidents", "innocent", "").await? == [0]);
+    let (ended, held) = (ends.values().sum::<usize>(), ends.iter().filter(|(end, _)| *end != "completed"));
+    let held = i64::try_from(held.map(|(_, count)| count).sum::<usize>())?;
+    ensure!(ended >= AT_ONCE && ended.is_multiple_of(AT_ONCE), "{ended} ended");
+    ensure!(count("workflow_instances", "hostile", "and status = 'incident'").await? == [held]);
+    ensure!(count("workflow_incidents", "hostile", "").await? == [held]);
+    for table in ["workflow_external_tasks", "workflow_outbox", "workflow_timers"] {
+        ensure!(count(table, "hostile", "").await? == [0], "an effect of a hostile step is in {table}");
+    }
+    Ok(())
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// Not `println`, which a passing test does not show.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
