@@ -1,11 +1,13 @@
 //! A tenant that means harm: instances of every kind, a thousand at once.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use stepwell_tests::host::Client;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::kinds::{self, Kind};
 
@@ -20,17 +22,32 @@ pub type Ends = BTreeMap<String, usize>;
 
 /// Deploys a workflow of each kind.
 pub async fn prepare(client: &Client) -> Result<()> {
-    for kind in kinds::ALL {
+    for kind in kinds::ALL.into_iter().chain(kinds::HARMLESS) {
         client.deploy(kind.mode, kind.workflow(false)).await?;
     }
     Ok(())
 }
 
-/// Starts the mob at once, and waits until all of it has ended.
-pub async fn rush(client: &Client, ends: &mut Ends) -> Result<()> {
+/// Lets one mob after the other rush in for a while, until the last of them has ended. It has a thread of its own: how
+/// busy these clients are must not show in what others measure.
+pub async fn rush(url: String, kinds: &'static [Kind], window: Duration) -> Result<Ends> {
+    let rushes = async move {
+        let client = Client::new(url).tenant("hostile");
+        let (begun, mut ends) = (Instant::now(), Ends::new());
+        while begun.elapsed() < window {
+            once(&client, kinds, &mut ends).await?;
+        }
+        Ok(ends)
+    };
+    let thread = move || tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(rushes);
+    tokio::task::spawn_blocking(thread).await?
+}
+
+/// All at once.
+async fn once(client: &Client, kinds: &[Kind], ends: &mut Ends) -> Result<()> {
     let mut running = JoinSet::new();
-    for kind in kinds::ALL.into_iter().cycle().take(AT_ONCE) {
-        running.spawn(end(client.clone(), kind));
+    for kind in kinds.iter().cycle().take(AT_ONCE) {
+        running.spawn(end(client.clone(), *kind));
     }
     while let Some(end) = running.join_next().await {
         *ends.entry(end??).or_default() += 1;
