@@ -8,7 +8,6 @@ use stepwell_tests::command::{self, command, source_root};
 use stepwell_tests::db::{TestDb, run_on_postgres, run_on_sqlite};
 use stepwell_tests::guests;
 use stepwell_tests::host::{Client, until};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::innocent::{self, OPERATIONS, Times};
