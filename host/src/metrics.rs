@@ -1,6 +1,7 @@
 //! Names of metrics, in one place; `/metrics` shows them in Prometheus' text format.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -67,6 +68,9 @@ const SECONDS_BUCKETS: [f64; 15] =
 const COUNT_BUCKETS: [f64; 9] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
 const FUEL_BUCKETS: [f64; 9] = [1e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8, 1e9];
 
+/// How often histograms are summed up.
+const UPKEEP: Duration = Duration::from_secs(2);
+
 /// Installs the recorder of this process, once, and returns what renders it.
 pub fn install() -> Option<PrometheusHandle> {
     static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
@@ -82,9 +86,23 @@ pub fn install() -> Option<PrometheusHandle> {
                 .map_err(|error| tracing::warn!(%error, "metrics are not recorded"))
                 .ok();
             describe();
+            handle.iter().cloned().for_each(look_after);
             handle
         })
         .clone()
+}
+
+/// Samples of histograms are kept until somebody sums them up. Nobody need ever read them, so that is done here.
+fn look_after(handle: PrometheusHandle) {
+    let upkeep = move || {
+        loop {
+            std::thread::sleep(UPKEEP);
+            handle.run_upkeep();
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().name("metrics-upkeep".into()).spawn(upkeep) {
+        tracing::warn!(%error, "metrics are summed up only when they are read");
+    }
 }
 
 fn describe() {
