@@ -124,7 +124,7 @@ impl Plugins {
         self.unsaved.retain(|loaded| !stored.iter().any(|row| row.digest == loaded.digest));
         // One at a time: a component can be large.
         while let Some(loaded) = self.unsaved.last() {
-            let verdicts = self.store.commit(&[insert(loaded)]).await?;
+            let verdicts = self.store.commit(vec![insert(loaded)]).await?;
             if let Some(Verdict::Refused(reason)) = verdicts.first() {
                 tracing::error!(plugin = loaded.name(), reason, "the database refused a plugin");
             }

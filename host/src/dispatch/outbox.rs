@@ -39,7 +39,7 @@ pub async fn send(
     };
     let guard = Guard::Outbox { tenant: item.tenant, id: item.id };
     // A conflict means that the item is gone: another host was quicker.
-    store.commit(&[WriteSet { guards: vec![guard], writes: vec![write], hints: Vec::new() }]).await?;
+    store.commit(vec![WriteSet { guards: vec![guard], writes: vec![write], hints: Vec::new() }]).await?;
     Ok(())
 }
 

@@ -43,6 +43,12 @@ macro_rules! uuid_id {
             }
         }
 
+        impl From<$name> for Uuid {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
         impl Default for $name {
             fn default() -> Self {
                 Self::new()

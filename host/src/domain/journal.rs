@@ -53,7 +53,7 @@ pub struct Blob {
 }
 
 /// The least size of a part that is kept apart.
-pub const BLOB_BYTES_MIN: usize = 512;
+pub const BLOB_BYTES_MIN: usize = 2_048;
 
 /// The reference that stands in a journal entry for a blob.
 pub fn blob_reference(hash: &Digest) -> Value {

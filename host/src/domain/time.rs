@@ -52,8 +52,13 @@ impl fmt::Display for Timestamp {
 }
 
 impl Serialize for Timestamp {
+    /// Text for people and JSON; milliseconds where nobody reads it.
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            serializer.serialize_i64(self.0)
+        }
     }
 }
 

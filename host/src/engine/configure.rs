@@ -10,6 +10,7 @@ use super::{Engine, Error};
 use crate::domain::Digest;
 use crate::domain::definition::Step;
 use crate::domain::json::canonical;
+use crate::domain::step::{StepExecution, StepStatus};
 use crate::domain::transition::Failure;
 
 /// What a step begins with.
@@ -30,7 +31,7 @@ pub(super) async fn run(
 ) -> Result<Result<Configured, Failure>, Error> {
     let wanted: Vec<String> = definition.references.iter().chain(&definition.depends_on).cloned().collect();
     draft.ensure(&*engine.parts.store, &wanted).await?;
-    let outputs = collect(&wanted, |id| draft.step(id).and_then(|step| step.output.clone()));
+    let outputs = collect(&wanted, |id| draft.step(id).and_then(output));
     let errors = collect(&wanted, |id| {
         let error = draft.step(id).and_then(|step| step.error.as_ref());
         error.and_then(|error| serde_json::to_value(error).ok())
@@ -65,4 +66,9 @@ pub(super) async fn run(
 
 fn collect(ids: &[String], value: impl Fn(&str) -> Option<Value>) -> HashMap<String, Value> {
     ids.iter().filter_map(|id| Some((id.clone(), value(id)?))).collect()
+}
+
+/// A step's output. No database tells null from nothing: a step that ended well without one has null.
+fn output(step: &StepExecution) -> Option<Value> {
+    step.output.clone().or_else(|| (step.status == StepStatus::Completed).then_some(Value::Null))
 }

@@ -1,7 +1,7 @@
 //! Deployed workflows: compiled once, kept for the instances that follow them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::definition;
 use super::port::{Guard, Verdict, Write, WriteSet};
@@ -15,10 +15,18 @@ const COMPILED_MAX: usize = 1_000;
 
 type Name = (TenantId, String, i32);
 
-/// The cache of compiled workflows. A version never changes, so an entry is never stale.
+/// The cache of compiled workflows. A version never changes, so an entry is never stale; which one is the newest does.
 #[derive(Default)]
 pub(super) struct Definitions {
     compiled: Mutex<HashMap<Name, Arc<Workflow>>>,
+    newest: Mutex<HashMap<(TenantId, String), i32>>,
+}
+
+/// The workflow to start.
+pub(super) struct Chosen {
+    pub(super) workflow: Arc<Workflow>,
+    /// Set if it is the newest only as far as this host remembers: the commit must confirm it.
+    pub(super) guard: Option<Guard>,
 }
 
 impl Definitions {
@@ -31,7 +39,7 @@ impl Definitions {
         version: i32,
     ) -> Result<Arc<Workflow>, Error> {
         let name = (tenant.clone(), key.to_owned(), version);
-        if let Some(workflow) = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(&name) {
+        if let Some(workflow) = lock(&self.compiled).get(&name) {
             return Ok(workflow.clone());
         }
         let row = parts
@@ -42,29 +50,47 @@ impl Definitions {
         self.compile(&row)
     }
 
-    /// The newest version of a workflow, or the one asked for, compiled.
-    pub(super) async fn latest(
+    /// The version asked for, or the newest as far as this host remembers, compiled.
+    pub(super) async fn choose(
         &self,
         parts: &Parts,
         tenant: &TenantId,
         key: &str,
         version: Option<i32>,
-    ) -> Result<Arc<Workflow>, Error> {
+    ) -> Result<Chosen, Error> {
         if let Some(version) = version {
-            return self.get(parts, tenant, key, version).await;
+            let workflow = self.get(parts, tenant, key, version).await?;
+            return Ok(Chosen { workflow, guard: None });
         }
-        // Another host may have deployed a newer one: the database is asked each time.
+        let name = (tenant.clone(), key.to_owned());
+        let remembered = lock(&self.newest).get(&name).copied();
+        if let Some(version) = remembered {
+            let workflow = self.get(parts, tenant, key, version).await?;
+            let guard = Guard::NewestVersion { tenant: name.0, key: name.1, version };
+            return Ok(Chosen { workflow, guard: Some(guard) });
+        }
         let row = parts.store.definition(tenant, key, None).await?.ok_or_else(|| unknown(key, None))?;
-        self.compile(&row)
+        let workflow = self.compile(&row)?;
+        let mut newest = lock(&self.newest);
+        if newest.len() >= COMPILED_MAX {
+            newest.clear();
+        }
+        newest.insert(name, row.version);
+        Ok(Chosen { workflow, guard: None })
+    }
+
+    /// What was remembered is no longer so.
+    pub(super) fn forget_newest(&self, tenant: &TenantId, key: &str) {
+        lock(&self.newest).remove(&(tenant.clone(), key.to_owned()));
     }
 
     fn compile(&self, row: &DefinitionRow) -> Result<Arc<Workflow>, Error> {
         let name = (row.tenant.clone(), row.key.clone(), row.version);
-        if let Some(workflow) = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(&name) {
+        if let Some(workflow) = lock(&self.compiled).get(&name) {
             return Ok(workflow.clone());
         }
         let workflow = Arc::new(definition::recompile(&row.document, &row.key, row.version)?);
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compiled = lock(&self.compiled);
         if compiled.len() >= COMPILED_MAX {
             compiled.clear();
         }
@@ -120,6 +146,10 @@ impl Engine {
             message: format!("workflow '{key}' keeps changing; try again"),
         })
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn unknown(key: &str, version: Option<i32>) -> Error {

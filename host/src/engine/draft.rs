@@ -4,8 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::port::store::Result as StoreResult;
-use super::port::write::{ContextUpdate, InstanceUpdate};
+use super::port::write::InstanceUpdate;
 use super::port::{Guard, Hint, Store, Write, WriteSet};
+use super::recent::Snapshot;
 use crate::domain::definition::{Step, Workflow};
 use crate::domain::instance::{Instance, InstanceStatus};
 use crate::domain::step::{StepExecution, StepStatus};
@@ -31,6 +32,8 @@ pub(super) struct Draft {
     /// Steps that were looked up; absent from `steps` means that they have no row yet.
     known: HashSet<String>,
     changed: BTreeSet<String>,
+    /// Whether `steps` has every row that there is.
+    whole: bool,
     is_new: bool,
 }
 
@@ -38,7 +41,7 @@ impl Draft {
     /// A draft of an instance that does not exist yet.
     pub(super) fn new(workflow: Arc<Workflow>, instance: Instance) -> Self {
         let now = instance.created_at;
-        Self { is_new: true, ..Self::of(workflow, instance, now) }
+        Self { is_new: true, whole: true, ..Self::of(workflow, instance, now) }
     }
 
     /// A draft of an instance as it was read.
@@ -57,13 +60,20 @@ impl Draft {
             steps: HashMap::new(),
             known: HashSet::new(),
             changed: BTreeSet::new(),
+            whole: false,
             is_new: false,
         }
     }
 
+    /// A draft of an instance as it is remembered.
+    pub(super) fn recall(workflow: Arc<Workflow>, snapshot: Snapshot, now: Timestamp) -> Self {
+        let Snapshot { instance, steps, known, whole } = snapshot;
+        Self { steps, known, whole, ..Self::of(workflow, instance, now) }
+    }
+
     /// Reads the rows of some steps, once each.
     pub(super) async fn ensure(&mut self, store: &dyn Store, step_ids: &[String]) -> StoreResult<()> {
-        if self.is_new {
+        if self.whole {
             return Ok(());
         }
         let missing: Vec<String> = step_ids.iter().filter(|id| !self.known.contains(*id)).cloned().collect();
@@ -173,38 +183,32 @@ impl Draft {
         };
     }
 
-    /// All of it as one transition.
-    pub(super) fn into_write_set(mut self) -> WriteSet {
+    /// All of it as one transition, and the instance as it will be if that is committed.
+    pub(super) fn into_write_set(mut self) -> (WriteSet, Snapshot) {
         self.instance.updated_at = self.now;
-        let mut writes = Vec::with_capacity(self.writes.len() + self.changed.len() + 2);
+        let mut writes = Vec::with_capacity(self.writes.len() + self.changed.len() + 1);
+        let (tenant, id) = (self.instance.tenant.clone(), self.instance.id);
         if self.is_new {
             writes.push(Write::InsertInstance(self.instance.clone()));
         } else {
-            let (tenant, id) = (self.instance.tenant.clone(), self.instance.id);
-            self.guards.push(Guard::Instance { tenant, id, version: self.instance.version });
+            self.guards.push(Guard::Instance { tenant: tenant.clone(), id, version: self.instance.version });
             self.instance.version += 1;
-            writes.push(Write::UpdateInstance(narrow(&self.instance)));
-            if self.context_changed {
-                let (tenant, id) = (self.instance.tenant.clone(), self.instance.id);
-                writes.push(Write::UpdateContext(ContextUpdate {
-                    id,
-                    tenant,
-                    context: self.instance.context.clone(),
-                }));
-            }
+            writes.push(Write::UpdateInstance(update(&self.instance, self.context_changed)));
         }
         for id in &self.changed {
-            if let Some(step) = self.steps.remove(id) {
-                writes.push(Write::UpsertStep(step));
+            if let Some(step) = self.steps.get(id) {
+                writes.push(Write::UpsertStep(step.clone()));
             }
         }
         writes.append(&mut self.writes);
-        self.hints.push(Hint::Instance { tenant: self.instance.tenant, id: self.instance.id });
-        WriteSet { guards: self.guards, writes, hints: self.hints }
+        self.hints.push(Hint::Instance { tenant, id });
+        let Self { instance, steps, known, whole, .. } = self;
+        let set = WriteSet { guards: self.guards, writes, hints: self.hints };
+        (set, Snapshot { instance, steps, known, whole })
     }
 }
 
-fn narrow(instance: &Instance) -> InstanceUpdate {
+fn update(instance: &Instance, context_changed: bool) -> InstanceUpdate {
     InstanceUpdate {
         id: instance.id,
         tenant: instance.tenant.clone(),
@@ -213,6 +217,7 @@ fn narrow(instance: &Instance) -> InstanceUpdate {
         open_steps: instance.open_steps,
         open_incidents: instance.open_incidents,
         error: instance.error.clone(),
+        context: context_changed.then(|| instance.context.clone()),
         updated_at: instance.updated_at,
         ended_at: instance.ended_at,
     }

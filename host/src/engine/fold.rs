@@ -9,8 +9,9 @@ use super::mailbox::{Envelope, Taken};
 use super::port::Verdict;
 use super::signal::Signal;
 use super::{Engine, Error, advance, cancel, deliver, record, resume};
-use crate::domain::InstanceId;
-use crate::domain::TenantId;
+use crate::domain::definition::Workflow;
+use crate::domain::instance::Instance;
+use crate::domain::{InstanceId, TenantId};
 
 /// Takes in signals of one instance and answers each of them.
 pub(super) async fn run(engine: &Arc<Engine>, tenant: &TenantId, id: InstanceId, envelopes: Vec<Envelope>) {
@@ -46,21 +47,40 @@ enum Attempt {
     Refused(String),
 }
 
+/// Decides from memory if it can, and lets the commit say whether that was right; else from what is read now.
 async fn attempt(
     engine: &Arc<Engine>,
     tenant: &TenantId,
     id: InstanceId,
     signals: &[&Signal],
 ) -> Result<Attempt, Error> {
+    if let Some(snapshot) = engine.recent.take_instance(tenant, id) {
+        let workflow = workflow(engine, &snapshot.instance).await?;
+        let draft = Draft::recall(workflow, snapshot, engine.parts.clock.now());
+        match decide(engine, draft, signals).await? {
+            Decided::Committed(attempt @ (Attempt::Applied(_) | Attempt::Refused(_))) => return Ok(attempt),
+            Decided::Committed(Attempt::Conflict) | Decided::Nothing(_) => {}
+        }
+    }
     let Some(instance) = engine.parts.store.instance(tenant, id).await? else {
         return Err(Error::not_found("instance_not_found", format!("there is no instance {id}")));
     };
-    let workflow = engine
-        .definitions
-        .get(&engine.parts, tenant, &instance.workflow_key, instance.workflow_version)
-        .await?;
-    let was = instance.status;
-    let mut draft = Draft::of(workflow, instance, engine.parts.clock.now());
+    let draft = Draft::of(workflow(engine, &instance).await?, instance, engine.parts.clock.now());
+    match decide(engine, draft, signals).await? {
+        Decided::Committed(attempt) => Ok(attempt),
+        Decided::Nothing(answers) => Ok(Attempt::Applied(answers)),
+    }
+}
+
+enum Decided {
+    /// Something was to be written, and this became of it.
+    Committed(Attempt),
+    /// There was nothing to write: no guard has confirmed what it was decided on.
+    Nothing(Vec<Result<Taken, Error>>),
+}
+
+async fn decide(engine: &Arc<Engine>, mut draft: Draft, signals: &[&Signal]) -> Result<Decided, Error> {
+    let was = draft.instance.status;
     let mut answers = Vec::with_capacity(signals.len());
     let mut changed = false;
     for signal in signals {
@@ -69,15 +89,24 @@ async fn attempt(
         answers.push(answer);
     }
     if !changed {
-        return Ok(Attempt::Applied(answers));
+        return Ok(Decided::Nothing(answers));
     }
     draft.settle();
     record::instance_end(&mut draft, was);
-    match engine.committer.commit(draft.into_write_set()).await? {
-        Verdict::Applied => Ok(Attempt::Applied(answers)),
-        Verdict::Conflict | Verdict::Started(_) => Ok(Attempt::Conflict),
-        Verdict::Refused(reason) => Ok(Attempt::Refused(reason)),
-    }
+    let (set, snapshot) = draft.into_write_set();
+    Ok(Decided::Committed(match engine.committer.commit(set).await? {
+        Verdict::Applied => {
+            engine.recent.keep_instance(snapshot);
+            Attempt::Applied(answers)
+        }
+        Verdict::Conflict | Verdict::Started(_) => Attempt::Conflict,
+        Verdict::Refused(reason) => Attempt::Refused(reason),
+    }))
+}
+
+async fn workflow(engine: &Engine, instance: &Instance) -> Result<Arc<Workflow>, Error> {
+    let (key, version) = (&instance.workflow_key, instance.workflow_version);
+    engine.definitions.get(&engine.parts, &instance.tenant, key, version).await
 }
 
 /// Takes in one signal. The outer error ends the fold; the inner one is the signal's own.

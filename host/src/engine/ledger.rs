@@ -10,7 +10,7 @@ use crate::domain::plugin::Fault;
 /// Begins the entries of messages that came out of the outbox: keys of effects do not begin so.
 const RECEIVED: &str = "\u{1}received/";
 
-/// Messages of the outbox that a step remembers, one for each ordering key.
+/// Messages of the outbox that a step remembers.
 const RECEIVED_MAX: usize = 64;
 
 /// Marks an entry whose task, timer or subscription is over.
@@ -71,19 +71,15 @@ pub(super) fn close(ledger: &mut BTreeMap<String, String>, key: &str) {
 }
 
 /// Notes a message out of the outbox; false if it was received before, by a host that died before it could remove it.
-///
-/// Items of one ordering key leave one after the other, so only the newest one of a key can come again.
 pub(super) fn receive(ledger: &mut BTreeMap<String, String>, origin: &Origin) -> bool {
-    let key = format!("{RECEIVED}{}", origin.ordering_key);
-    let id = origin.item.to_string();
-    if ledger.get(&key) == Some(&id) {
+    let key = format!("{RECEIVED}{}", origin.item);
+    if ledger.insert(key, String::new()).is_some() {
         return false;
     }
-    ledger.insert(key, id);
-    let received = || ledger.iter().filter(|(key, _)| key.starts_with(RECEIVED));
+    let received = || ledger.keys().filter(|key| key.starts_with(RECEIVED));
+    // Ids are in order of their making: the oldest is the least likely to come again.
     if received().count() > RECEIVED_MAX
-        // Ids are in order of their making: the oldest is the least likely to come again.
-        && let Some(oldest) = received().min_by_key(|(_, id)| *id).map(|(key, _)| key.clone())
+        && let Some(oldest) = received().min().cloned()
     {
         ledger.remove(&oldest);
     }
@@ -161,18 +157,16 @@ mod tests {
 
     #[test]
     fn a_message_is_received_once() {
-        let origin =
-            |key: &str, item: u128| Origin { ordering_key: key.into(), item: uuid::Uuid::from_u128(item) };
+        let origin = |item: u128| Origin { item: uuid::Uuid::from_u128(item) };
         let mut ledger = BTreeMap::new();
-        assert!(receive(&mut ledger, &origin("paid/7", 1)));
-        assert!(!receive(&mut ledger, &origin("paid/7", 1)));
-        assert!(receive(&mut ledger, &origin("paid/8", 2)));
-        assert!(!receive(&mut ledger, &origin("paid/7", 1)), "another key does not matter");
-        assert!(receive(&mut ledger, &origin("paid/7", 3)));
+        assert!(receive(&mut ledger, &origin(3)));
+        assert!(!receive(&mut ledger, &origin(3)));
+        assert!(receive(&mut ledger, &origin(2)), "made before the other, and committed after it");
+        assert!(!receive(&mut ledger, &origin(3)) && !receive(&mut ledger, &origin(2)));
         assert!(!has_open(&ledger));
-        (10..200).for_each(|n| assert!(receive(&mut ledger, &origin(&format!("paid/{n}"), n))));
+        (10..200).for_each(|n| assert!(receive(&mut ledger, &origin(n))));
         assert_eq!(ledger.len(), RECEIVED_MAX);
-        assert!(!receive(&mut ledger, &origin("paid/199", 199)));
+        assert!(!receive(&mut ledger, &origin(199)));
     }
 
     #[test]

@@ -25,7 +25,7 @@ impl Engine {
     /// Delivers a message out of the outbox. An item that comes again, because a host died before it could remove it,
     /// reaches only those that it has not reached.
     pub async fn forward(self: &Arc<Self>, item: &OutboxItem, message: IncomingMessage) -> Result<(), Error> {
-        let origin = Origin { ordering_key: item.ordering_key.clone(), item: item.id };
+        let origin = Origin { item: item.id };
         self.deliver(&item.tenant, message, Some(origin)).await.map(drop)
     }
 

@@ -24,6 +24,7 @@ mod message;
 mod persist;
 pub mod port;
 mod prune;
+mod recent;
 mod record;
 mod resume;
 mod signal;

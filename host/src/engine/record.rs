@@ -3,6 +3,7 @@
 use super::decide::NO_USAGE;
 use super::draft::Draft;
 use super::port::Write;
+use super::port::write::json_bytes;
 use crate::domain::definition::Step;
 use crate::domain::id::fresh;
 use crate::domain::instance::InstanceStatus;
@@ -192,10 +193,10 @@ fn share_at(draft: &mut Draft, value: Value, depth: u8) -> Value {
     let members = members.into_iter().map(|(name, member)| {
         let member =
             if depth < 1 && member.is_object() { share_at(draft, member, depth + 1) } else { member };
-        let body = canonical(&member);
-        if body.len() < BLOB_BYTES_MIN {
+        if json_bytes(&member) < BLOB_BYTES_MIN {
             return (name, member);
         }
+        let body = canonical(&member);
         let hash = Digest::of(body.as_bytes());
         let reference = blob_reference(&hash);
         draft.writes.push(Write::InsertBlob(Blob {

@@ -40,8 +40,6 @@ pub(super) enum Signal {
 /// An item of the outbox, which may come twice.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
-    /// Items of one ordering key leave one after the other.
-    pub(super) ordering_key: String,
     /// The item.
     pub(super) item: uuid::Uuid,
 }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use super::definitions::Chosen;
 use super::draft::Draft;
 use super::port::write::StartKey;
-use super::port::{Guard, Verdict, Write};
+use super::port::{Guard, Verdict, Write, WriteSet};
+use super::recent::Snapshot;
 use super::{Engine, Error, StartRequest, Started, advance, record};
 use crate::domain::InstanceId;
 use crate::domain::instance::{Instance, InstanceStatus};
@@ -34,9 +36,32 @@ impl Engine {
         {
             return Ok(Started { id, created: false });
         }
-        let workflow = self
+        for _ in 0..self.parts.limits.conflict_attempts_max {
+            let (set, snapshot) = self.begin(&request).await?;
+            let id = snapshot.instance.id;
+            match self.committer.commit(set).await? {
+                Verdict::Applied => {
+                    self.recent.keep_instance(snapshot);
+                    return Ok(Started { id, created: true });
+                }
+                Verdict::Started(id) => return Ok(Started { id, created: false }),
+                // A newer version was deployed meanwhile.
+                Verdict::Conflict => self.definitions.forget_newest(&request.tenant, &request.workflow_key),
+                Verdict::Refused(reason) => {
+                    let message = format!("the database cannot store this: {reason}");
+                    return Err(Error::unprocessable("data_refused", message));
+                }
+            }
+        }
+        let message = format!("workflow '{}' keeps changing; try again", request.workflow_key);
+        Err(Error::Busy { code: "start_conflict", message })
+    }
+
+    /// A new instance whose first steps are decided, not committed yet.
+    async fn begin(&self, request: &StartRequest) -> Result<(WriteSet, Snapshot), Error> {
+        let Chosen { workflow, guard } = self
             .definitions
-            .latest(&self.parts, &request.tenant, &request.workflow_key, request.version)
+            .choose(&self.parts, &request.tenant, &request.workflow_key, request.version)
             .await?;
         let now = self.parts.clock.now();
         let instance = Instance {
@@ -44,41 +69,31 @@ impl Engine {
             tenant: request.tenant.clone(),
             workflow_key: workflow.key.clone(),
             workflow_version: workflow.version,
-            business_key: request.business_key,
+            business_key: request.business_key.clone(),
             status: InstanceStatus::Running,
             version: 0,
             open_steps: 0,
             open_incidents: 0,
             trigger: request.context.clone(),
-            context: request.context,
+            context: request.context.clone(),
             error: None,
-            traceparent: request.traceparent,
+            traceparent: request.traceparent.clone(),
             created_at: now,
             updated_at: now,
             ended_at: None,
         };
-        let id = instance.id;
         let mut draft = Draft::new(workflow.clone(), instance);
+        draft.guards.extend(guard);
         record::instance_start(&mut draft);
         draft.ready = workflow.roots().map(|step| step.id.clone()).collect();
         advance::run(self, &mut draft).await?;
         refuse_unconfigurable(&draft)?;
         draft.settle();
         record::instance_end(&mut draft, InstanceStatus::Running);
-        if let Some(key) = request.idempotency_key {
-            claim_key(&mut draft, key);
+        if let Some(key) = &request.idempotency_key {
+            claim_key(&mut draft, key.clone());
         }
-        match self.committer.commit(draft.into_write_set()).await? {
-            Verdict::Applied => Ok(Started { id, created: true }),
-            Verdict::Started(id) => Ok(Started { id, created: false }),
-            Verdict::Conflict => Err(Error::Busy {
-                code: "start_conflict",
-                message: "the start met another; try again".into(),
-            }),
-            Verdict::Refused(reason) => {
-                Err(Error::unprocessable("data_refused", format!("the database cannot store this: {reason}")))
-            }
-        }
+        Ok(draft.into_write_set())
     }
 
     fn check_start(&self, request: &StartRequest) -> Result<(), Error> {

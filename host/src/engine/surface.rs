@@ -10,6 +10,7 @@ use super::committer::Committer;
 use super::definitions::Definitions;
 use super::mailbox::Mailboxes;
 use super::port::{Announcer, Plugins, Store};
+use super::recent::Recent;
 use crate::domain::definition::DefinitionRow;
 use crate::domain::limits::Limits;
 use crate::domain::token::Token;
@@ -36,6 +37,7 @@ pub struct Engine {
     pub(super) committer: Committer,
     pub(super) definitions: Definitions,
     pub(super) mailboxes: Mailboxes,
+    pub(super) recent: Recent,
     /// Work that goes on even if its caller does not.
     pub(super) work: TaskTracker,
 }
@@ -135,6 +137,7 @@ impl Engine {
             committer: Committer::start(&parts),
             definitions: Definitions::default(),
             mailboxes: Mailboxes::default(),
+            recent: Recent::default(),
             work: TaskTracker::new(),
             parts,
         })

@@ -80,6 +80,11 @@ fn granted(effect: &Effect, descriptor: &Descriptor) -> Result<(), Fault> {
 
 fn keyed(effect: &Effect) -> Result<(), Fault> {
     let (label, chars) = (effect.label(), effect.key().chars().count());
+    // The host's own entries beside the keys begin with a control character.
+    if effect.key().starts_with(char::is_control) {
+        let message = format!("its effect `{label}` has a key that begins with a control character");
+        return Err(verdict("plugin_effect_key", message));
+    }
     if (1..=KEY_CHARS_MAX).contains(&chars) {
         return Ok(());
     }

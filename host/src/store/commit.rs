@@ -8,14 +8,19 @@ use super::driver::{Driver, Transaction};
 use super::error::Fault;
 use super::guard;
 use super::order::Kind;
-use super::prepare::{Prepared, array};
-use crate::engine::port::store::Result;
-use crate::engine::port::{Hint, StoreError, Verdict};
+use super::prepare::{Prepared, Row};
+use crate::engine::port::store::{Result, Turn};
+use crate::engine::port::{Hint, StoreError, Verdict, Write};
 use crate::failpoint::{self, Point};
+use crate::metrics as names;
 
 /// Writes a batch. Data that the database refuses costs its own transition only: the batch is halved until the
 /// culprit stands alone.
-pub(super) async fn commit<D: Driver>(driver: &D, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>> {
+pub(super) async fn commit<D: Driver>(
+    driver: &D,
+    sets: &[Arc<Prepared>],
+    turn: &Turn,
+) -> Result<Vec<Verdict>> {
     let begun = Instant::now();
     let mut verdicts: Vec<Verdict> = Vec::with_capacity(sets.len());
     // Ranges that are still to be written, the first one last.
@@ -25,7 +30,7 @@ pub(super) async fn commit<D: Driver>(driver: &D, sets: &[Arc<Prepared>]) -> Res
             continue;
         }
         metrics::counter!(names::STORE_TRANSACTIONS, "kind" => "batch").increment(1);
-        match driver.transact(&sets[range.clone()]).await {
+        match driver.transact(&sets[range.clone()], turn).await {
             Ok(done) => {
                 failpoint::pass(Point::CommitDone);
                 driver.announce(hints(&sets[range], &done));
@@ -51,25 +56,48 @@ pub(super) async fn decide(
 ) -> std::result::Result<Vec<Verdict>, Fault> {
     let verdicts = guard::check(tx, sets).await?;
     failpoint::pass(Point::CommitGuarded);
-    let winners = sets.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Applied);
-    let mut rows: Vec<(Kind, &str, &str)> = winners
-        .flat_map(|(set, _)| &set.rows)
-        .map(|((kind, name), row)| (*kind, name.as_str(), row.as_str()))
-        .collect();
-    rows.sort_by_key(|&(kind, name, _)| (kind, name));
-    for same_kind in rows.chunk_by(|one, other| one.0 == other.0) {
-        if let Some(statement) = same_kind[0].0.statement() {
-            tx.query(statement, &array(same_kind.iter().map(|(_, _, row)| *row))).await?;
-            failpoint::pass(Point::CommitStatement);
+    write(tx, sets, &verdicts, false).await?;
+    Ok(verdicts)
+}
+
+/// The same without looking first: every guarded row is changed by its own statement only from the version that was
+/// read. None if one of them had another: then the driver rolls back, and calls [`decide`].
+pub(super) async fn decide_swiftly(
+    tx: &mut dyn Transaction,
+    sets: &[Arc<Prepared>],
+) -> std::result::Result<Option<Vec<Verdict>>, Fault> {
+    let Some(verdicts) = guard::presume(tx, sets).await? else { return Ok(None) };
+    failpoint::pass(Point::CommitGuarded);
+    Ok(write(tx, sets, &verdicts, true).await?.then_some(verdicts))
+}
+
+/// Writes the transitions that may be written; whether all rows were there that `all_there` asks for.
+async fn write(
+    tx: &mut dyn Transaction,
+    sets: &[Arc<Prepared>],
+    verdicts: &[Verdict],
+    all_there: bool,
+) -> std::result::Result<bool, Fault> {
+    let winners = sets.iter().zip(verdicts).filter(|(_, verdict)| **verdict == Verdict::Applied);
+    let mut rows: Vec<Row<'_>> = winners.flat_map(|(set, _)| set.rows()).collect();
+    rows.sort_by(|one, other| (one.kind, one.name).cmp(&(other.kind, other.name)));
+    for same_kind in rows.chunk_by(|one, other| one.kind == other.kind) {
+        let kind = same_kind[0].kind;
+        let Some(statement) = kind.statement() else { continue };
+        let writes: Vec<&Write> = same_kind.iter().map(|row| row.write).collect();
+        let written = tx.write(statement, &writes).await?;
+        failpoint::pass(Point::CommitStatement);
+        if all_there && matches!(kind, Kind::UpdateInstance | Kind::UpdateTask) && written < writes.len() {
+            return Ok(false);
         }
     }
-    Ok(verdicts)
+    Ok(true)
 }
 
 /// Hints of what was written.
 fn hints(sets: &[Arc<Prepared>], verdicts: &[Verdict]) -> Vec<Hint> {
     let written = sets.iter().zip(verdicts).filter(|(_, verdict)| **verdict == Verdict::Applied);
-    written.flat_map(|(set, _)| set.hints.iter().cloned()).collect()
+    written.flat_map(|(set, _)| set.set.hints.iter().cloned()).collect()
 }
 
 /// A fault after a part of the batch was written: nobody may take it for "nothing was written".

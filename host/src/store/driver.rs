@@ -5,15 +5,21 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::error::Fault;
-use super::prepare::Prepared;
+use super::prepare::{Prepared, array};
 use super::statement::Statement;
-use crate::engine::port::{Hint, Verdict};
+use crate::engine::port::store::Turn;
+use crate::engine::port::{Hint, Verdict, Write};
 
 /// A connection within a transaction.
 #[async_trait]
 pub(super) trait Transaction: Send {
     /// Runs a statement; one JSON text for each row.
     async fn query(&mut self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault>;
+
+    /// Runs a statement that writes rows; how many it says that it wrote, if it says so.
+    async fn write(&mut self, statement: &'static Statement, rows: &[&Write]) -> Result<usize, Fault> {
+        Ok(self.query(statement, &array(rows)?).await?.len())
+    }
 }
 
 /// A statement that is a transaction of its own.
@@ -35,8 +41,9 @@ pub(super) trait Driver: Send + Sync + 'static {
     /// Runs a statement that is a transaction of its own.
     async fn write(&self, write: Single, argument: &str) -> Result<Vec<String>, Fault>;
 
-    /// Runs [`super::commit::decide`] in a transaction, again if it must. On a fault nothing is written.
-    async fn transact(&self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault>;
+    /// Runs [`super::commit::decide`] in a transaction, again if it must. On a fault nothing is written. May end the turn
+    /// when only the disk is waited for.
+    async fn transact(&self, sets: &[Arc<Prepared>], turn: &Turn) -> Result<Vec<Verdict>, Fault>;
 
     /// Tells other hosts, if there can be any.
     fn announce(&self, hints: Vec<Hint>);

@@ -55,8 +55,8 @@ fn of_postgres(code: &str, text: String) -> Fault {
     let text = format!("{text} ({code})");
     match code {
         "40001" | "40P01" | "55P03" => Fault::Again(text),
-        // Cancelled, shutting down, crashed, starting up; a standby that was a primary a moment ago.
-        "57014" | "57P01" | "57P02" | "57P03" | "57P05" | "25006" => Fault::Away(text),
+        // Cancelled, shutting down, crashed, starting up; a standby that was a primary a moment ago; idle for too long.
+        "57014" | "57P01" | "57P02" | "57P03" | "57P05" | "25006" | "25P03" => Fault::Away(text),
         _ => match code.get(..2) {
             // 21: the same row twice in one statement; 54: too long for an index.
             Some("21" | "22" | "23" | "54") => Fault::Data(text),
@@ -90,6 +90,7 @@ mod tests {
         assert!(matches!(of_postgres("40P01", String::new()), Fault::Again(_)));
         assert!(matches!(of_postgres("57P01", String::new()), Fault::Away(_)));
         assert!(matches!(of_postgres("53300", String::new()), Fault::Away(_)));
+        assert!(matches!(of_postgres("25P03", String::new()), Fault::Away(_)));
         assert!(matches!(of_postgres("42P01", String::new()), Fault::Broken(_)));
         assert!(matches!(of_sqlite("2067", String::new()), Fault::Data(_)));
         assert!(matches!(of_sqlite("5", String::new()), Fault::Again(_)));

@@ -5,27 +5,37 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::driver::Transaction;
 use super::error::Fault;
 use super::order;
-use super::prepare::{Prepared, PreparedGuard, PreparedStartKey, array};
+use super::prepare::{Prepared, array};
 use super::statement::{self, Statement};
 use crate::domain::{InstanceId, Timestamp};
-use crate::engine::port::{Guard, Verdict};
+use crate::engine::port::write::StartKey;
+use crate::engine::port::{Guard, Verdict, Write, WriteSet};
 
 /// A verdict for each transition; `Applied` means that it may be written.
 ///
 /// Of two transitions that guard the same row, the first one wins: the second was decided without knowing it.
 pub(super) async fn check(tx: &mut dyn Transaction, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault> {
-    let found = look(tx, sets).await?;
+    sets.iter().try_for_each(|set| follows(&set.set))?;
+    let guards = || sets.iter().flat_map(|set| &set.set.guards);
+    let found = look(tx, guards()).await?;
     let mut taken = HashSet::new();
     let mut verdicts = Vec::with_capacity(sets.len());
     for set in sets {
-        let names: Vec<String> =
-            set.guards.iter().filter_map(|guard| subject(&guard.guard)).map(Subject::name).collect();
+        let names: Vec<String> = set
+            .set
+            .guards
+            .iter()
+            .filter(|guard| exclusive(guard))
+            .filter_map(subject)
+            .map(Subject::name)
+            .collect();
         let free = names.iter().all(|name| !taken.contains(name));
-        let verdict = if free && set.guards.iter().all(|guard| holds(&guard.guard, &found)) {
+        let verdict = if free && set.set.guards.iter().all(|guard| holds(guard, &found)) {
             taken.extend(names);
             Verdict::Applied
         } else {
@@ -35,6 +45,72 @@ pub(super) async fn check(tx: &mut dyn Transaction, sets: &[Arc<Prepared>]) -> R
     }
     take_start_keys(tx, sets, &mut verdicts).await?;
     Ok(verdicts)
+}
+
+/// Verdicts that hold if every update finds the version that it starts from: those guards are not looked at. None if
+/// the batch has others, or two transitions for one row.
+pub(super) async fn presume(
+    tx: &mut dyn Transaction,
+    sets: &[Arc<Prepared>],
+) -> Result<Option<Vec<Verdict>>, Fault> {
+    let mut taken: HashSet<Uuid> = HashSet::new();
+    for set in sets {
+        let updates = |write: &&Write| matches!(write, Write::UpdateInstance(_) | Write::UpdateTask(_));
+        let mut unguarded = set.set.writes.iter().filter(updates).count();
+        for guard in &set.set.guards {
+            let (id, version) = match guard {
+                Guard::Instance { id, version, .. } => (id.0, version),
+                Guard::Task { id, version, .. } => (id.0, version),
+                Guard::NewestVersion { .. } | Guard::StartKey { .. } => continue,
+                _ => return Ok(None),
+            };
+            if !taken.insert(id) || written_version(&set.set, id) != Some(version + 1) {
+                return Ok(None);
+            }
+            unguarded -= 1;
+        }
+        if unguarded > 0 {
+            return Ok(None);
+        }
+    }
+    let shared = || sets.iter().flat_map(|set| &set.set.guards).filter(|guard| !exclusive(guard));
+    let found = look(tx, shared()).await?;
+    let fine = |set: &Arc<Prepared>| {
+        set.set.guards.iter().filter(|guard| !exclusive(guard)).all(|guard| holds(guard, &found))
+    };
+    let mut verdicts: Vec<Verdict> =
+        sets.iter().map(|set| if fine(set) { Verdict::Applied } else { Verdict::Conflict }).collect();
+    take_start_keys(tx, sets, &mut verdicts).await?;
+    Ok(Some(verdicts))
+}
+
+/// The version that a transition gives to an instance or a task.
+fn written_version(set: &WriteSet, id: Uuid) -> Option<i64> {
+    set.writes.iter().find_map(|write| match write {
+        Write::UpdateInstance(row) if row.id.0 == id => Some(row.version),
+        Write::UpdateTask(row) if row.id.0 == id => Some(row.version),
+        _ => None,
+    })
+}
+
+/// Rows are changed only from the version before: a transition that leaves one out would be written in part.
+fn follows(set: &WriteSet) -> Result<(), Fault> {
+    for guard in &set.guards {
+        let (id, version) = match guard {
+            Guard::Instance { id, version, .. } => (id.0, version),
+            Guard::Task { id, version, .. } => (id.0, version),
+            _ => continue,
+        };
+        if let Some(written) = written_version(set, id).filter(|written| *written != version + 1) {
+            return Err(Fault::Broken(format!("{id} would go from version {version} to {written}")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether only one transition of a batch may rely on it.
+fn exclusive(guard: &Guard) -> bool {
+    !matches!(guard, Guard::NewestVersion { .. })
 }
 
 /// What a guard looks at: the statement that finds and locks it, and its name.
@@ -56,13 +132,14 @@ fn name(rank: usize, tenant: &str, id: &str) -> String {
 }
 
 /// The statements that find what is guarded, by rank.
-static LOOKS: [&Statement; 6] = [
+static LOOKS: [&Statement; 7] = [
     &statement::GUARD_INSTANCES,
     &statement::GUARD_TASKS,
     &statement::GUARD_TIMERS,
     &statement::GUARD_SUBSCRIPTIONS,
     &statement::GUARD_OUTBOX,
     &statement::GUARD_DEFINITIONS,
+    &statement::GUARD_NEWEST,
 ];
 
 fn subject(guard: &Guard) -> Option<Subject<'_>> {
@@ -73,6 +150,7 @@ fn subject(guard: &Guard) -> Option<Subject<'_>> {
         Guard::Subscription { tenant, id } => (3, tenant, id.to_string()),
         Guard::Outbox { tenant, id } => (4, tenant, id.to_string()),
         Guard::DefinitionVersion { tenant, key, .. } => (5, tenant, key.clone()),
+        Guard::NewestVersion { tenant, key, .. } => (6, tenant, key.clone()),
         Guard::StartKey { .. } => return None,
     };
     Some(Subject { rank, tenant: tenant.as_str(), id })
@@ -81,7 +159,7 @@ fn subject(guard: &Guard) -> Option<Subject<'_>> {
 /// What is there now, by name.
 type Found = HashMap<String, Value>;
 
-async fn look(tx: &mut dyn Transaction, sets: &[Arc<Prepared>]) -> Result<Found, Fault> {
+async fn look<'a>(tx: &mut dyn Transaction, guards: impl Iterator<Item = &'a Guard>) -> Result<Found, Fault> {
     #[derive(Deserialize)]
     struct Row {
         tenant: String,
@@ -89,15 +167,16 @@ async fn look(tx: &mut dyn Transaction, sets: &[Arc<Prepared>]) -> Result<Found,
         found: Value,
     }
     // Each row once: a name may be guarded by many transitions.
-    let mut asked: [BTreeMap<String, &str>; LOOKS.len()] = Default::default();
-    for PreparedGuard { guard, row } in sets.iter().flat_map(|set| &set.guards) {
+    let mut asked: [BTreeMap<String, &Guard>; LOOKS.len()] = Default::default();
+    for guard in guards {
         if let Some(subject) = subject(guard) {
-            asked[subject.rank].insert(subject.name(), row);
+            asked[subject.rank].insert(subject.name(), guard);
         }
     }
     let mut found = Found::new();
     for (rank, rows) in asked.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
-        for text in tx.query(LOOKS[rank], &array(rows.values().copied())).await? {
+        let rows: Vec<&Guard> = rows.values().copied().collect();
+        for text in tx.query(LOOKS[rank], &array(&rows)?).await? {
             let row: Row = read(&text)?;
             found.insert(name(rank, &row.tenant, &row.id), row.found);
         }
@@ -110,7 +189,9 @@ fn holds(guard: &Guard, found: &Found) -> bool {
     let Some(found) = found.get(&subject.name()) else { return false };
     match guard {
         Guard::Instance { version, .. } | Guard::Task { version, .. } => found.as_i64() == Some(*version),
-        Guard::DefinitionVersion { version, .. } => found.as_i64() == Some(i64::from(*version)),
+        Guard::DefinitionVersion { version, .. } | Guard::NewestVersion { version, .. } => {
+            found.as_i64() == Some(i64::from(*version))
+        }
         Guard::Timer { trigger_at, .. } => {
             Timestamp::deserialize(found).is_ok_and(|found| found == *trigger_at)
         }
@@ -126,40 +207,40 @@ async fn take_start_keys(
     verdicts: &mut [Verdict],
 ) -> Result<(), Fault> {
     // The first transition of the batch to take a key is the one that may have it.
-    let mut first: BTreeMap<&str, &PreparedStartKey> = BTreeMap::new();
+    let mut first: BTreeMap<String, &StartKey> = BTreeMap::new();
     for (set, verdict) in sets.iter().zip(verdicts.iter()) {
         if *verdict == Verdict::Applied {
-            for key in &set.start_keys {
-                first.entry(&key.name).or_insert(key);
+            for key in start_keys(set) {
+                first.entry(name_of(key)).or_insert(key);
             }
         }
     }
     let mut owners: HashMap<String, InstanceId> = HashMap::new();
     if !first.is_empty() {
-        let rows = array(first.values().map(|key| key.row.as_str()));
-        owners.extend(key_rows(tx.query(&statement::CLAIM_START_KEYS, &rows).await?)?);
+        let rows: Vec<&StartKey> = first.values().copied().collect();
+        owners.extend(key_rows(tx.query(&statement::CLAIM_START_KEYS, &array(&rows)?).await?)?);
     }
     // Whatever is guarded and was not free, or is guarded only, was used before or by somebody just now.
-    let mut used: BTreeMap<String, &str> = BTreeMap::new();
+    let mut used: BTreeMap<String, &Guard> = BTreeMap::new();
     for (set, _) in sets.iter().zip(verdicts.iter()).filter(|(_, verdict)| **verdict == Verdict::Applied) {
-        for PreparedGuard { guard, row } in &set.guards {
+        for guard in &set.set.guards {
             if let Some(name) = guarded_key(guard)
                 && !owners.contains_key(&name)
             {
-                used.insert(name, row);
+                used.insert(name, guard);
             }
         }
     }
     if !used.is_empty() {
-        let rows = array(used.values().copied());
-        owners.extend(key_rows(tx.query(&statement::USED_START_KEYS, &rows).await?)?);
+        let rows: Vec<&Guard> = used.values().copied().collect();
+        owners.extend(key_rows(tx.query(&statement::USED_START_KEYS, &array(&rows)?).await?)?);
     }
     for (set, verdict) in sets.iter().zip(verdicts.iter_mut()) {
         if *verdict != Verdict::Applied {
             continue;
         }
-        for name in set.guards.iter().filter_map(|guard| guarded_key(&guard.guard)) {
-            let own = set.start_keys.iter().find(|key| key.name == name).map(|key| key.instance_id);
+        for name in set.set.guards.iter().filter_map(guarded_key) {
+            let own = start_keys(set).find(|key| name_of(key) == name).map(|key| key.instance_id);
             match owners.get(&name) {
                 Some(owner) if Some(*owner) != own => *verdict = Verdict::Started(*owner),
                 _ => {}
@@ -167,6 +248,18 @@ async fn take_start_keys(
         }
     }
     Ok(())
+}
+
+/// Idempotency keys that a transition takes.
+fn start_keys(set: &Prepared) -> impl Iterator<Item = &StartKey> {
+    set.set.writes.iter().filter_map(|write| match write {
+        Write::InsertStartKey(key) => Some(key),
+        _ => None,
+    })
+}
+
+fn name_of(key: &StartKey) -> String {
+    order::start_key(key.tenant.as_str(), &key.workflow_key, &key.key)
 }
 
 fn guarded_key(guard: &Guard) -> Option<String> {

@@ -5,6 +5,8 @@
 //! SQL, and a driver is little more than "run this statement". What both share, from the order of writes to
 //! the check of guards, is written once, in [`commit`].
 
+mod cell;
+mod columns;
 mod commit;
 mod driver;
 mod error;

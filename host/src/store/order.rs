@@ -1,5 +1,7 @@
 //! The order in which a batch is written, kind by kind, and what makes two rows of a kind the same row.
 
+use uuid::Uuid;
+
 use super::statement::{self, Statement};
 use crate::domain::StepExecutionId;
 use crate::engine::port::Write;
@@ -18,7 +20,6 @@ pub(super) enum Kind {
     RevokeToken,
     InsertInstance,
     UpdateInstance,
-    UpdateContext,
     UpsertStep,
     InsertTask,
     UpdateTask,
@@ -55,7 +56,6 @@ impl Kind {
             Self::RevokeToken => &statement::REVOKE_TOKENS,
             Self::InsertInstance => &statement::INSERT_INSTANCES,
             Self::UpdateInstance => &statement::UPDATE_INSTANCES,
-            Self::UpdateContext => &statement::UPDATE_CONTEXTS,
             Self::UpsertStep => &statement::UPSERT_STEPS,
             Self::InsertTask => &statement::INSERT_TASKS,
             Self::UpdateTask => &statement::UPDATE_TASKS,
@@ -83,24 +83,31 @@ impl Kind {
     }
 }
 
+/// What tells two rows of a kind apart. The order is that in which locks are taken, the same for everyone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Name {
+    Id(Uuid),
+    Within(Uuid, String),
+    Text(String),
+}
+
 /// The kind of a write, and which row it is of that kind. Rows of one statement are in the order of their names,
 /// so that two batches take locks in the same order.
-pub(super) fn classify(write: &Write) -> (Kind, String) {
+pub(super) fn classify(write: &Write) -> (Kind, Name) {
     match write {
         Write::InsertDefinition(row) => {
-            (Kind::InsertDefinition, format!("{}/{}/{}", row.tenant, row.key, row.version))
+            (Kind::InsertDefinition, Name::Text(format!("{}/{}/{}", row.tenant, row.key, row.version)))
         }
-        Write::InsertPlugin(row) => (Kind::InsertPlugin, row.digest.to_string()),
-        Write::InsertToken(row) => (Kind::InsertToken, row.id.to_string()),
-        Write::RevokeToken(row) => (Kind::RevokeToken, row.id.to_string()),
-        Write::InsertInstance(row) => (Kind::InsertInstance, row.id.to_string()),
-        Write::UpdateInstance(row) => (Kind::UpdateInstance, row.id.to_string()),
-        Write::UpdateContext(row) => (Kind::UpdateContext, row.id.to_string()),
-        Write::UpsertStep(row) => (Kind::UpsertStep, row.id.to_string()),
-        Write::InsertTask(row) => (Kind::InsertTask, row.id.to_string()),
-        Write::UpdateTask(row) => (Kind::UpdateTask, row.id.to_string()),
+        Write::InsertPlugin(row) => (Kind::InsertPlugin, Name::Text(row.digest.to_string())),
+        Write::InsertToken(row) => (Kind::InsertToken, id(row.id)),
+        Write::RevokeToken(row) => (Kind::RevokeToken, id(row.id)),
+        Write::InsertInstance(row) => (Kind::InsertInstance, id(row.id)),
+        Write::UpdateInstance(row) => (Kind::UpdateInstance, id(row.id)),
+        Write::UpsertStep(row) => (Kind::UpsertStep, id(row.id)),
+        Write::InsertTask(row) => (Kind::InsertTask, id(row.id)),
+        Write::UpdateTask(row) => (Kind::UpdateTask, id(row.id)),
         Write::CancelTask(row) => (Kind::CancelTask, within_step(row.step_execution_id, &row.key)),
-        Write::FireTimer(row) => (Kind::FireTimer, row.id.to_string()),
+        Write::FireTimer(row) => (Kind::FireTimer, id(row.id)),
         Write::CancelTimer(row) => (Kind::CancelTimer, within_step(row.step_execution_id, &row.key)),
         Write::UpsertTimer(row) => (Kind::UpsertTimer, within_step(row.step_execution_id, &row.key)),
         Write::DeleteSubscription(row) => {
@@ -109,28 +116,32 @@ pub(super) fn classify(write: &Write) -> (Kind, String) {
         Write::InsertSubscription(row) => {
             (Kind::InsertSubscription, within_step(row.step_execution_id, &row.key))
         }
-        Write::InsertEvent(row) => (Kind::InsertEvent, row.id.to_string()),
-        Write::DeleteEvent(row) => (Kind::DeleteEvent, row.id.to_string()),
-        Write::InsertOutbox(row) => (Kind::InsertOutbox, row.id.to_string()),
-        Write::UpdateOutbox(row) => (Kind::UpdateOutbox, row.id.to_string()),
-        Write::DeleteOutbox(row) => (Kind::DeleteOutbox, row.id.to_string()),
-        Write::InsertIncident(row) => (Kind::InsertIncident, row.id.to_string()),
-        Write::ResolveIncident(row) => (Kind::ResolveIncident, row.id.to_string()),
-        Write::InsertBlob(row) => (Kind::InsertBlob, format!("{}/{}", row.instance_id, row.hash)),
-        Write::InsertJournal(row) => (Kind::InsertJournal, row.id.to_string()),
-        Write::CloseStep(row) => (Kind::CloseStep, row.step_execution_id.to_string()),
-        Write::CloseInstance(row) => (Kind::CloseInstance, row.instance_id.to_string()),
-        Write::DeleteJournal(row) => (Kind::DeleteJournal, row.instance_id.to_string()),
-        Write::DeleteInstance(row) => (Kind::DeleteInstance, row.instance_id.to_string()),
+        Write::InsertEvent(row) => (Kind::InsertEvent, id(row.id)),
+        Write::DeleteEvent(row) => (Kind::DeleteEvent, id(row.id)),
+        Write::InsertOutbox(row) => (Kind::InsertOutbox, id(row.id)),
+        Write::UpdateOutbox(row) => (Kind::UpdateOutbox, id(row.id)),
+        Write::DeleteOutbox(row) => (Kind::DeleteOutbox, id(row.id)),
+        Write::InsertIncident(row) => (Kind::InsertIncident, id(row.id)),
+        Write::ResolveIncident(row) => (Kind::ResolveIncident, id(row.id)),
+        Write::InsertBlob(row) => (Kind::InsertBlob, Name::Within(row.instance_id.0, row.hash.to_string())),
+        Write::InsertJournal(row) => (Kind::InsertJournal, id(row.id)),
+        Write::CloseStep(row) => (Kind::CloseStep, id(row.step_execution_id)),
+        Write::CloseInstance(row) => (Kind::CloseInstance, id(row.instance_id)),
+        Write::DeleteJournal(row) => (Kind::DeleteJournal, id(row.instance_id)),
+        Write::DeleteInstance(row) => (Kind::DeleteInstance, id(row.instance_id)),
         Write::InsertStartKey(row) => {
-            (Kind::InsertStartKey, start_key(row.tenant.as_str(), &row.workflow_key, &row.key))
+            (Kind::InsertStartKey, Name::Text(start_key(row.tenant.as_str(), &row.workflow_key, &row.key)))
         }
     }
 }
 
 /// The name of something that a plugin made, by its key.
-fn within_step(step: StepExecutionId, key: &str) -> String {
-    format!("{step}/{key}")
+fn within_step(step: StepExecutionId, key: &str) -> Name {
+    Name::Within(step.0, key.to_owned())
+}
+
+fn id(id: impl Into<Uuid>) -> Name {
+    Name::Id(id.into())
 }
 
 /// The name of an idempotency key. The unit separator cannot stand in a tenant's name or a workflow's key.

@@ -1,75 +1,64 @@
-//! A transition made ready for the database: rows as JSON text, each once.
+//! A transition made ready for the database: its rows in the order of the statements, each once.
 
-use std::collections::BTreeMap;
-
-use super::order::{self, Kind};
-use crate::domain::InstanceId;
-use crate::engine::port::{Guard, Hint, Write, WriteSet};
+use super::order::{self, Kind, Name};
+use crate::engine::port::{Write, WriteSet};
 
 /// A transition as the database takes it. It owns its data, so that it outlives the request that made it.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    pub(super) guards: Vec<PreparedGuard>,
+    pub(super) set: WriteSet,
     /// By kind and name; the last write of a row is the one that counts.
-    pub(super) rows: BTreeMap<(Kind, String), String>,
-    /// Idempotency keys that it takes: name, instance, row.
-    pub(super) start_keys: Vec<PreparedStartKey>,
-    pub(super) hints: Vec<Hint>,
+    rows: Vec<Place>,
 }
 
-/// A guard with its row.
 #[derive(Debug)]
-pub(super) struct PreparedGuard {
-    pub(super) guard: Guard,
-    pub(super) row: String,
+struct Place {
+    kind: Kind,
+    name: Name,
+    /// Which of the set's writes.
+    at: usize,
 }
 
-/// An idempotency key that is taken.
-#[derive(Debug)]
-pub(super) struct PreparedStartKey {
-    pub(super) name: String,
-    pub(super) instance_id: InstanceId,
-    pub(super) row: String,
+/// A row to write.
+pub(super) struct Row<'a> {
+    pub(super) kind: Kind,
+    pub(super) name: &'a Name,
+    pub(super) write: &'a Write,
 }
 
-/// Makes a transition ready. The error is a sentence: its data cannot be JSON.
-pub(super) fn prepare(set: &WriteSet) -> Result<Prepared, String> {
-    let mut guards = Vec::with_capacity(set.guards.len());
-    for guard in &set.guards {
-        guards.push(PreparedGuard { guard: guard.clone(), row: json(guard)? });
-    }
-    let mut rows = BTreeMap::new();
-    let mut start_keys = Vec::new();
-    for write in &set.writes {
-        let (kind, name) = order::classify(write);
-        match (kind, write) {
-            (_, Write::InsertStartKey(key)) => {
-                start_keys.push(PreparedStartKey { name, instance_id: key.instance_id, row: json(write)? });
-                continue;
-            }
+impl Prepared {
+    /// Makes a transition ready.
+    pub(super) fn new(set: WriteSet) -> Self {
+        let mut rows: Vec<Place> = Vec::with_capacity(set.writes.len());
+        for (at, write) in set.writes.iter().enumerate() {
+            let (kind, name) = order::classify(write);
             // What was set and withdrawn within one transition never was; what was there before still goes.
-            (Kind::CancelTimer, _) => drop(rows.remove(&(Kind::UpsertTimer, name.clone()))),
-            (Kind::DeleteSubscription, _) => drop(rows.remove(&(Kind::InsertSubscription, name.clone()))),
-            _ => {}
+            let undone = match kind {
+                Kind::CancelTimer => Some(Kind::UpsertTimer),
+                Kind::DeleteSubscription => Some(Kind::InsertSubscription),
+                _ => None,
+            };
+            if let Some(undone) = undone {
+                rows.retain(|row| row.kind != undone || row.name != name);
+            }
+            rows.push(Place { kind, name, at });
         }
-        rows.insert((kind, name), json(write)?);
+        rows.sort_by(|one, other| (one.kind, &one.name, other.at).cmp(&(other.kind, &other.name, one.at)));
+        rows.dedup_by(|next, kept| (next.kind, &next.name) == (kept.kind, &kept.name));
+        Self { set, rows }
     }
-    Ok(Prepared { guards, rows, start_keys, hints: set.hints.clone() })
+
+    /// Its rows, by kind and name.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().filter_map(|place| {
+            let write = self.set.writes.get(place.at)?;
+            Some(Row { kind: place.kind, name: &place.name, write })
+        })
+    }
 }
 
 /// The JSON array of some rows.
-pub(super) fn array<'a>(rows: impl IntoIterator<Item = &'a str>) -> String {
-    let mut text = String::from("[");
-    for row in rows {
-        if text.len() > 1 {
-            text.push(',');
-        }
-        text.push_str(row);
-    }
-    text.push(']');
-    text
-}
-
-fn json(value: &impl serde::Serialize) -> Result<String, String> {
-    serde_json::to_string(value).map_err(|error| format!("a row cannot be written as JSON: {error}"))
+pub(super) fn array(rows: &[impl serde::Serialize]) -> Result<String, super::error::Fault> {
+    serde_json::to_string(rows)
+        .map_err(|error| super::error::Fault::Data(format!("a row is no JSON: {error}")))
 }

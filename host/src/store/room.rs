@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::commit;
 use super::driver::{Driver, Single};
 use super::error::Fault;
-use super::prepare::prepare;
+use super::prepare::Prepared;
 use super::statement::{self as sql, Statement};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
@@ -26,7 +26,7 @@ use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::token::Token;
 use crate::domain::{Digest, IncidentId, InstanceId, StepExecutionId, TaskId, TenantId, Timestamp, TokenId};
 use crate::engine::port::store::{
-    EndedInstance, InstanceFilter, Result, TaskClaim, TaskCount, TaskFilter, TaskLease,
+    EndedInstance, InstanceFilter, Result, TaskClaim, TaskCount, TaskFilter, TaskLease, Turn,
 };
 use crate::engine::port::{Hint, Store, StoreError, Verdict, WriteSet};
 use crate::metrics as names;
@@ -81,22 +81,14 @@ impl<D: Driver> Room<D> {
 
 #[async_trait]
 impl<D: Driver> Store for Room<D> {
-    async fn commit(&self, batch: &[WriteSet]) -> Result<Vec<Verdict>> {
-        let mut sets = Vec::with_capacity(batch.len());
-        let mut refused = Vec::new();
-        for (at, set) in batch.iter().enumerate() {
-            match prepare(set) {
-                Ok(set) => sets.push(Arc::new(set)),
-                Err(why) => refused.push((at, Verdict::Refused(why))),
-            }
-        }
+    async fn commit(&self, batch: Vec<WriteSet>) -> Result<Vec<Verdict>> {
+        self.commit_in_turn(batch, Turn::default()).await
+    }
+
+    async fn commit_in_turn(&self, batch: Vec<WriteSet>, turn: Turn) -> Result<Vec<Verdict>> {
+        let sets: Vec<Arc<Prepared>> = batch.into_iter().map(|set| Arc::new(Prepared::new(set))).collect();
         let driver = Arc::clone(&self.driver);
-        let task = tokio::spawn(async move { commit::commit(&*driver, &sets).await });
-        let mut verdicts = task.await.map_err(ended)??;
-        for (at, verdict) in refused {
-            verdicts.insert(at, verdict);
-        }
-        Ok(verdicts)
+        tokio::spawn(async move { commit::commit(&*driver, &sets, &turn).await }).await.map_err(ended)?
     }
 
     async fn claim_tasks(&self, claim: &TaskClaim) -> Result<Vec<Task>> {
@@ -165,7 +157,7 @@ impl<D: Driver> Store for Room<D> {
         let rows: Vec<Row<'_>> =
             rows.iter().map(|lease| Row { task: &lease.task, read_version: lease.read_version }).collect();
         let argument = serde_json::to_string(&rows).map_err(|error| StoreError::Broken(error.to_string()))?;
-        let write = Single { statement: &sql::UPDATE_TASKS, found: Some(&sql::LEASED_TASKS) };
+        let write = Single { statement: &sql::LEASE_TASKS, found: Some(&sql::LEASED_TASKS) };
         let written: HashSet<TaskId> = self.write(write, argument).await?.into_iter().collect();
         Ok(leases
             .iter()

@@ -12,12 +12,13 @@ use sqlx::sqlite::{
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::commit::decide;
+use super::commit::{decide, decide_swiftly};
 use super::driver::{Driver, Single, Transaction};
 use super::error::Fault;
 use super::prepare::Prepared;
 use super::statement::{Statement, parts};
 use super::{OpenError, migrate};
+use crate::engine::port::store::Turn;
 use crate::engine::port::{Hint, Verdict};
 use crate::failpoint::{self, Point};
 
@@ -103,12 +104,19 @@ impl Driver for Sqlite {
         run(&mut open(&mut writer)?.connection, write.statement, argument).await
     }
 
-    async fn transact(&self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault> {
+    async fn transact(&self, sets: &[Arc<Prepared>], _: &Turn) -> Result<Vec<Verdict>, Fault> {
         let mut writer = self.writer().await;
         let connection = &mut open(&mut writer)?.connection;
         // Takes the lock at once: a transaction that begins by reading could not always go on to write.
         sqlx::raw_sql("begin immediate").execute(&mut *connection).await?;
-        let decided = decide(connection, sets).await;
+        let decided = match decide_swiftly(connection, sets).await {
+            Ok(None) => {
+                sqlx::raw_sql("rollback; begin immediate").execute(&mut *connection).await?;
+                decide(connection, sets).await
+            }
+            Ok(Some(verdicts)) => Ok(verdicts),
+            Err(fault) => Err(fault),
+        };
         let ended = match &decided {
             Ok(verdicts) if verdicts.contains(&Verdict::Applied) => "commit",
             _ => "rollback",

@@ -1,6 +1,10 @@
 //! Every statement of the store, by name: a pair of files, one for each dialect.
 
-/// A statement in both dialects. It takes one JSON text.
+use std::sync::OnceLock;
+
+use super::columns::Layout;
+
+/// A statement in both dialects. It takes one JSON text; on PostgreSQL, where many rows are written, columns.
 pub(super) struct Statement {
     /// The files' name.
     pub(super) name: &'static str,
@@ -10,6 +14,15 @@ pub(super) struct Statement {
     pub(super) sqlite: &'static str,
     /// Whether the plan shall know the argument: for lists, whose absent filters then fall away.
     pub(super) planned_anew: bool,
+    /// What the PostgreSQL text asks for, once somebody has looked.
+    layout: OnceLock<Option<Layout>>,
+}
+
+impl Statement {
+    /// The columns that it takes on PostgreSQL; none if it takes JSON there, too.
+    pub(super) fn layout(&'static self) -> Option<&'static Layout> {
+        self.layout.get_or_init(|| Layout::of(self.postgres)).as_ref()
+    }
 }
 
 /// The statements of a file, which are divided by a line `-- next`. Only the last one's rows count.
@@ -24,6 +37,7 @@ macro_rules! pairs {
             postgres: include_str!(concat!("sql/", $name, ".pg.sql")),
             sqlite: include_str!(concat!("sql/", $name, ".lite.sql")),
             planned_anew: $anew,
+            layout: OnceLock::new(),
         };
     )+};
 }
@@ -35,6 +49,7 @@ macro_rules! postgres_only {
             postgres: include_str!(concat!("sql/", $name, ".pg.sql")),
             sqlite: "",
             planned_anew: false,
+            layout: OnceLock::new(),
         };
     )+};
 }
@@ -47,6 +62,7 @@ pairs! { false;
     GUARD_SUBSCRIPTIONS = "guard_subscriptions",
     GUARD_OUTBOX = "guard_outbox",
     GUARD_DEFINITIONS = "guard_definitions",
+    GUARD_NEWEST = "guard_newest",
     CLAIM_START_KEYS = "claim_start_keys",
     USED_START_KEYS = "used_start_keys",
 }
@@ -59,7 +75,6 @@ pairs! { false;
     REVOKE_TOKENS = "revoke_tokens",
     INSERT_INSTANCES = "insert_instances",
     UPDATE_INSTANCES = "update_instances",
-    UPDATE_CONTEXTS = "update_contexts",
     UPSERT_STEPS = "upsert_steps",
     INSERT_TASKS = "insert_tasks",
     UPDATE_TASKS = "update_tasks",
@@ -88,6 +103,7 @@ pairs! { false;
 pairs! { false;
     CLAIM_TASKS = "claim_tasks",
     CLAIM_DUE_TASKS = "claim_due_tasks",
+    LEASE_TASKS = "lease_tasks",
     CLAIM_TIMERS = "claim_timers",
     CLAIM_OUTBOX = "claim_outbox",
 }

@@ -209,6 +209,7 @@ async fn a_removed_journal_is_not_asked_for_again(db: TestDb) -> Result<()> {
             open_steps: 0,
             open_incidents: 0,
             error: None,
+            context: None,
             updated_at: at(ended),
             ended_at: Some(at(ended)),
         };

@@ -4,8 +4,8 @@ use anyhow::Result;
 use stepwell::domain::definition::DefinitionRow;
 use stepwell::domain::instance::InstanceStatus;
 use stepwell::domain::{Digest, TimerId};
-use stepwell::engine::port::write::{ContextUpdate, OutboxDone, StepKey, TimerFired};
-use stepwell::engine::port::{Guard, Verdict, Write};
+use stepwell::engine::port::write::{OutboxDone, StepKey, TimerFired};
+use stepwell::engine::port::{Guard, StoreError, Verdict, Write};
 use stepwell_tests::db::TestDb;
 use stepwell_tests::on_both_databases;
 
@@ -18,6 +18,7 @@ on_both_databases!(
     a_task_guard_sees_claims,
     timers_subscriptions_and_outgoing_items_are_guarded,
     versions_of_a_workflow_are_guarded,
+    any_number_of_starts_may_rely_on_the_newest_version,
     refused_data_costs_its_own_transition_only,
     a_decision_is_recorded_once,
     the_last_write_of_a_row_counts,
@@ -30,17 +31,19 @@ async fn a_stale_version_loses(db: TestDb) -> Result<()> {
     let store = db.open().await;
     let case = Case::new();
     case.write(&*store, vec![]).await?;
-    let context = |n: i64| {
-        Write::UpdateContext(ContextUpdate {
-            id: case.instance.id,
-            tenant: case.tenant.clone(),
-            context: serde_json::json!({ "n": n }),
-        })
+    let moved_on = |n: i64| {
+        let mut write = case.moved_on(n);
+        if let Write::UpdateInstance(update) = &mut write {
+            update.context = Some(serde_json::json!({ "n": n }));
+        }
+        write
     };
-    let won = commit_one(&*store, set(vec![case.guard(1)], vec![case.moved_on(2), context(2)])).await?;
+    let won = commit_one(&*store, set(vec![case.guard(1)], vec![moved_on(2)])).await?;
     assert_eq!(won, Verdict::Applied);
-    let lost = commit_one(&*store, set(vec![case.guard(1)], vec![case.moved_on(9), context(9)])).await?;
+    let lost = commit_one(&*store, set(vec![case.guard(1)], vec![moved_on(2)])).await?;
     assert_eq!(lost, Verdict::Conflict);
+    let leap = store.commit(vec![set(vec![case.guard(2)], vec![moved_on(9)])]).await;
+    assert!(matches!(leap, Err(StoreError::Broken(_))), "{leap:?}");
 
     let found = store.instance(&case.tenant, case.instance.id).await?.expect("the instance");
     assert_eq!((found.version, found.status), (2, InstanceStatus::Waiting));
@@ -57,14 +60,14 @@ async fn of_two_in_a_batch_the_first_wins(db: TestDb) -> Result<()> {
     two.write(&*store, vec![]).await?;
     let batch = [
         set(vec![one.guard(1)], vec![one.moved_on(2)]),
-        set(vec![one.guard(1)], vec![one.moved_on(3)]),
+        set(vec![one.guard(1)], vec![one.moved_on(2)]),
         set(vec![two.guard(1), one.guard(1)], vec![two.moved_on(2)]),
-        set(vec![two.guard(1)], vec![two.moved_on(4)]),
+        set(vec![two.guard(1)], vec![two.moved_on(2)]),
     ];
-    let verdicts = store.commit(&batch).await?;
+    let verdicts = store.commit(batch.to_vec()).await?;
     assert_eq!(verdicts, [Verdict::Applied, Verdict::Conflict, Verdict::Conflict, Verdict::Applied]);
     assert_eq!(store.instance(&one.tenant, one.instance.id).await?.map(|found| found.version), Some(2));
-    assert_eq!(store.instance(&two.tenant, two.instance.id).await?.map(|found| found.version), Some(4));
+    assert_eq!(store.instance(&two.tenant, two.instance.id).await?.map(|found| found.version), Some(2));
     Ok(())
 }
 
@@ -79,14 +82,15 @@ async fn losers_cost_the_others_nothing(db: TestDb) -> Result<()> {
         .iter()
         .rev()
         .enumerate()
-        .map(|(n, case)| set(vec![case.guard(i64::from(n % 3 != 0))], vec![case.moved_on(7)]))
+        .map(|(n, case)| (case, i64::from(n % 3 != 0)))
+        .map(|(case, version)| set(vec![case.guard(version)], vec![case.moved_on(version + 1)]))
         .collect();
-    let verdicts = store.commit(&batch).await?;
+    let verdicts = store.commit(batch.to_vec()).await?;
     for (n, (case, verdict)) in cases.iter().rev().zip(verdicts).enumerate() {
         let applied = n % 3 != 0;
         assert_eq!(verdict, if applied { Verdict::Applied } else { Verdict::Conflict });
         let found = store.instance(&case.tenant, case.instance.id).await?.expect("the instance");
-        assert_eq!(found.version, if applied { 7 } else { 1 });
+        assert_eq!(found.version, if applied { 2 } else { 1 });
     }
     Ok(())
 }
@@ -100,9 +104,10 @@ async fn a_task_guard_sees_claims(db: TestDb) -> Result<()> {
 
     let guard = |version| Guard::Task { tenant: case.tenant.clone(), id: task.id, version };
     let mut changed = task.clone();
-    changed.error_message = Some("late".into());
+    (changed.error_message, changed.version) = (Some("late".into()), 2);
     let stale = set(vec![guard(1)], vec![Write::UpdateTask(changed.clone())]);
     assert_eq!(commit_one(&*store, stale).await?, Verdict::Conflict);
+    changed.version = 3;
     let fresh = set(vec![guard(2)], vec![Write::UpdateTask(changed)]);
     assert_eq!(commit_one(&*store, fresh).await?, Verdict::Applied);
     let found = store.task(&case.tenant, task.id).await?.expect("the task");
@@ -168,17 +173,48 @@ async fn versions_of_a_workflow_are_guarded(db: TestDb) -> Result<()> {
     };
     assert_eq!(commit_one(&*store, deploy(0, "a")).await?, Verdict::Applied);
     assert_eq!(commit_one(&*store, deploy(0, "b")).await?, Verdict::Conflict);
-    assert_eq!(store.commit(&[deploy(1, "c"), deploy(1, "d")]).await?, [Verdict::Applied, Verdict::Conflict]);
+    assert_eq!(
+        store.commit(vec![deploy(1, "c"), deploy(1, "d")]).await?,
+        [Verdict::Applied, Verdict::Conflict]
+    );
     let newest = store.definition(&tenant, "order", None).await?.expect("the newest");
     assert_eq!((newest.version, newest.source.as_str()), (2, "c"));
     let first = store.definition(&tenant, "order", Some(1)).await?.expect("the first");
     assert_eq!(first.document, serde_json::json!({ "source": "a" }));
     // Two at once, each on its own: one of them reads too early and loses, without an error.
     let (left, right) = ([deploy(2, "e")], [deploy(2, "f")]);
-    let (left, right) = tokio::join!(store.commit(&left), store.commit(&right));
+    let (left, right) = tokio::join!(store.commit(left.to_vec()), store.commit(right.to_vec()));
     let mut verdicts = [left?, right?].concat();
     verdicts.sort_by_key(|verdict| *verdict != Verdict::Applied);
     assert_eq!(verdicts, [Verdict::Applied, Verdict::Conflict]);
+    Ok(())
+}
+
+async fn any_number_of_starts_may_rely_on_the_newest_version(db: TestDb) -> Result<()> {
+    let store = db.open().await;
+    let definition = |version| {
+        Write::InsertDefinition(DefinitionRow {
+            tenant: Case::new().tenant,
+            key: "relied-on".into(),
+            version,
+            name: None,
+            digest: Digest::of(b"x"),
+            source: "x".into(),
+            document: serde_json::json!({}),
+            created_at: at(0),
+        })
+    };
+    let start = |version| {
+        let case = Case::new();
+        let guard = Guard::NewestVersion { tenant: case.tenant.clone(), key: "relied-on".into(), version };
+        set(vec![guard], vec![Write::InsertInstance(case.instance)])
+    };
+    assert_eq!(store.commit(vec![start(1)]).await?, [Verdict::Conflict], "there is none");
+    apply(&*store, vec![definition(1)]).await?;
+    assert_eq!(store.commit(vec![start(1), start(1)]).await?, [Verdict::Applied, Verdict::Applied]);
+    apply(&*store, vec![definition(2)]).await?;
+    let verdicts = store.commit(vec![start(1), start(2), start(1)]).await?;
+    assert_eq!(verdicts, [Verdict::Conflict, Verdict::Applied, Verdict::Conflict]);
     Ok(())
 }
 
@@ -198,7 +234,7 @@ async fn refused_data_costs_its_own_transition_only(db: TestDb) -> Result<()> {
             set(vec![], writes)
         })
         .collect();
-    let verdicts = store.commit(&batch).await?;
+    let verdicts = store.commit(batch.to_vec()).await?;
     let mut refused = Vec::new();
     for (n, (case, verdict)) in cases.iter().zip(&verdicts).enumerate() {
         let found = store.instance(&case.tenant, case.instance.id).await?;
@@ -278,7 +314,7 @@ async fn a_timer_that_was_set_and_withdrawn_never_was(db: TestDb) -> Result<()> 
 
 async fn an_empty_batch_is_nothing(db: TestDb) -> Result<()> {
     let store = db.open().await;
-    assert_eq!(store.commit(&[]).await?, []);
+    assert_eq!(store.commit(vec![]).await?, []);
     assert_eq!(commit_one(&*store, set(vec![], vec![])).await?, Verdict::Applied);
     Ok(())
 }
@@ -303,7 +339,7 @@ async fn many_writers_of_one_instance_take_turns(db: TestDb) -> Result<()> {
                         store.instance(&case.tenant, case.instance.id).await?.expect("the instance").version;
                     batch.push(set(vec![case.guard(version)], vec![case.moved_on(version + 1)]));
                 }
-                for (n, verdict) in store.commit(&batch).await?.into_iter().enumerate() {
+                for (n, verdict) in store.commit(batch.to_vec()).await?.into_iter().enumerate() {
                     heard[(n + writer) % cases.len()] += i64::from(verdict == Verdict::Applied);
                 }
             }

@@ -72,6 +72,7 @@ impl Case {
             open_steps: 1,
             open_incidents: 0,
             error: None,
+            context: None,
             updated_at: at(version),
             ended_at: None,
         })
@@ -320,7 +321,7 @@ pub(crate) fn set(guards: Vec<Guard>, writes: Vec<Write>) -> WriteSet {
 
 /// Writes without guards, and insists that it is written.
 pub(crate) async fn apply(store: &dyn Store, writes: Vec<Write>) -> Result<()> {
-    match store.commit(&[set(vec![], writes)]).await?.as_slice() {
+    match store.commit(vec![set(vec![], writes)]).await?.as_slice() {
         [Verdict::Applied] => Ok(()),
         other => bail!("not applied: {other:?}"),
     }
@@ -328,7 +329,7 @@ pub(crate) async fn apply(store: &dyn Store, writes: Vec<Write>) -> Result<()> {
 
 /// Commits one transition.
 pub(crate) async fn commit_one(store: &dyn Store, set: WriteSet) -> Result<Verdict> {
-    let mut verdicts = store.commit(&[set]).await?;
+    let mut verdicts = store.commit(vec![set]).await?;
     match verdicts.pop() {
         Some(verdict) if verdicts.is_empty() => Ok(verdict),
         _ => bail!("a batch of one has one verdict"),

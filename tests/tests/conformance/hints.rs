@@ -34,11 +34,11 @@ async fn a_host_hears_the_others(db: TestDb) -> Result<()> {
     let (one, two) = (Case::new(), Case::new());
     let hint = |case: &Case| Hint::Instance { tenant: case.tenant.clone(), id: case.instance.id };
     let tasks = |count| Hint::Tasks { tenant: one.tenant.clone(), task_type: "mail".into(), count };
-    here.commit(&[started(&one, vec![hint(&one), tasks(2)])]).await?;
+    here.commit(vec![started(&one, vec![hint(&one), tasks(2)])]).await?;
     let heard = hear(&*there, |heard| heard.len() >= 2).await?;
     assert_eq!(heard, [hint(&one), tasks(2)]);
     // What the first host hears next is the other's word, so it did not hear its own.
-    there.commit(&[started(&two, vec![hint(&two)])]).await?;
+    there.commit(vec![started(&two, vec![hint(&two)])]).await?;
     assert_eq!(hear(&*here, |heard| !heard.is_empty()).await?, [hint(&two)]);
     Ok(())
 }
@@ -48,7 +48,7 @@ async fn many_hints_are_heard_or_everything_is(db: TestDb) -> Result<()> {
     let case = Case::new();
     let ids: HashSet<InstanceId> = (0..200).map(|_| InstanceId::new()).collect();
     let hints = ids.iter().map(|id| Hint::Instance { tenant: case.tenant.clone(), id: *id }).collect();
-    here.commit(&[started(&case, hints)]).await?;
+    here.commit(vec![started(&case, hints)]).await?;
     let heard = hear(&*there, |heard| heard.len() >= ids.len()).await?;
     let found: HashSet<InstanceId> = heard
         .iter()
@@ -62,7 +62,7 @@ async fn many_hints_are_heard_or_everything_is(db: TestDb) -> Result<()> {
     let case = Case::new();
     let far_too_many =
         (0..5_000).map(|_| Hint::Instance { tenant: case.tenant.clone(), id: InstanceId::new() });
-    here.commit(&[started(&case, far_too_many.collect())]).await?;
+    here.commit(vec![started(&case, far_too_many.collect())]).await?;
     assert_eq!(hear(&*there, |heard| !heard.is_empty()).await?, [Hint::Everything]);
     Ok(())
 }
@@ -73,7 +73,7 @@ async fn losers_are_not_announced(db: TestDb) -> Result<()> {
     let mut lost = started(&one, vec![Hint::Plugins]);
     lost.guards.push(one.guard(7));
     let hint = Hint::Instance { tenant: two.tenant.clone(), id: two.instance.id };
-    here.commit(&[lost, started(&two, vec![hint.clone()])]).await?;
+    here.commit(vec![lost, started(&two, vec![hint.clone()])]).await?;
     assert_eq!(hear(&*there, |heard| !heard.is_empty()).await?, [hint]);
     Ok(())
 }

@@ -40,7 +40,7 @@ async fn check(db: TestDb, cut: Cut) -> Result<()> {
         set(vec![case.guard(1)], vec![case.moved_on(2), Write::InsertJournal(case.journal(1))]),
         set(vec![stale.guard(9)], vec![stale.moved_on(10)]),
     ];
-    assert_eq!(store.commit(&batch).await?, [Verdict::Applied, Verdict::Conflict]);
+    assert_eq!(store.commit(batch.to_vec()).await?, [Verdict::Applied, Verdict::Conflict]);
     assert_eq!(proxy.cuts(), 1, "the commit was cut");
     let found = store.instance(&case.tenant, case.instance.id).await?.expect("the instance");
     assert_eq!(found.version, 2);
@@ -72,10 +72,10 @@ async fn nobody_knows_while_the_database_is_away(db: TestDb) -> Result<()> {
     let case = Case::new();
     case.write(&*store, vec![]).await?;
     proxy.cut_for_good(Cut::BeforeTheAnswer);
-    let ended = store.commit(&[set(vec![case.guard(1)], vec![case.moved_on(2)])]).await;
+    let ended = store.commit(vec![set(vec![case.guard(1)], vec![case.moved_on(2)])]).await;
     assert!(matches!(ended, Err(StoreError::Unknown(_))), "{ended:?}");
     // Without a COMMIT under way, it is clear that nothing was done.
-    let ended = store.commit(&[set(vec![case.guard(2)], vec![case.moved_on(3)])]).await;
+    let ended = store.commit(vec![set(vec![case.guard(2)], vec![case.moved_on(3)])]).await;
     assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
     let versions = db.numbers("select version from workflow_instances").await?;
     assert_eq!(versions, [2], "it was done after all, once");

@@ -120,7 +120,7 @@ async fn write_until(
             .map(|case| set(vec![], vec![Write::InsertInstance(case.instance.clone())]))
             .collect();
         let ids = cases.iter().map(|case| case.instance.id);
-        match store.commit(&batch).await {
+        match store.commit(batch.to_vec()).await {
             Ok(verdicts) => {
                 assert!(verdicts.iter().all(|verdict| *verdict == Verdict::Applied), "{verdicts:?}");
                 promised.extend(ids);

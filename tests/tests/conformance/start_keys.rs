@@ -26,7 +26,7 @@ async fn within_a_batch_too(db: TestDb) -> Result<()> {
     let cases: Vec<Case> = (0..4).map(|_| Case::new()).collect();
     assert_eq!(commit_one(&*store, cases[0].started_with("old")).await?, Verdict::Applied);
     let batch = [cases[1].started_with("new"), cases[2].started_with("new"), cases[3].started_with("old")];
-    let verdicts = store.commit(&batch).await?;
+    let verdicts = store.commit(batch.to_vec()).await?;
     let (old, new) = (cases[0].instance.id, cases[1].instance.id);
     assert_eq!(verdicts, [Verdict::Applied, Verdict::Started(new), Verdict::Started(old)]);
     assert_eq!(db.count("workflow_instances").await?, 2);

@@ -8,8 +8,8 @@ use stepwell::domain::token::{Role, Token};
 use stepwell::domain::{Digest, TokenId};
 use stepwell::engine::port::store::{InstanceFilter, TaskFilter, TaskLease};
 use stepwell::engine::port::write::{
-    ContextUpdate, EventDone, IncidentDone, InstanceClosed, InstanceGone, OutboxDone, StepClosed, StepKey,
-    TimerFired, TokenRevoked,
+    EventDone, IncidentDone, InstanceClosed, InstanceGone, OutboxDone, StepClosed, StepKey, TimerFired,
+    TokenRevoked,
 };
 use stepwell::engine::port::{Guard, Verdict, Write};
 use stepwell_tests::db::TestDb;
@@ -144,11 +144,10 @@ async fn no_write_crosses(db: TestDb) -> Result<()> {
     (stolen_step.tenant, stolen_step.state) = (two.clone(), Some("stolen".into()));
     let mut moved = case.moved_on(9);
     if let Write::UpdateInstance(update) = &mut moved {
-        update.tenant = two.clone();
+        (update.tenant, update.context) = (two.clone(), Some(json!("stolen")));
     }
     let mut attacks = vec![
         moved,
-        Write::UpdateContext(ContextUpdate { id, tenant: two.clone(), context: json!("stolen") }),
         Write::UpsertStep(stolen_step),
         Write::CancelTask(key()),
         Write::CancelTimer(key()),

@@ -206,7 +206,7 @@ async fn a_nul_is_refused_or_kept_but_never_breaks_the_batch(db: TestDb) -> Resu
     let (mut odd, sound) = (Case::new(), Case::new());
     odd.instance.context = json!("\u{0}");
     let batch = [odd, sound].map(|case| set(vec![], vec![Write::InsertInstance(case.instance)]));
-    let verdicts = store.commit(&batch).await?;
+    let verdicts = store.commit(batch.to_vec()).await?;
     assert!(matches!(verdicts[0], Verdict::Refused(_) | Verdict::Applied), "{verdicts:?}");
     assert_eq!(verdicts[1], Verdict::Applied);
     Ok(())

@@ -69,7 +69,7 @@ impl Memory {
 
 #[async_trait]
 impl Store for Memory {
-    async fn commit(&self, batch: &[WriteSet]) -> Result<Vec<Verdict>> {
+    async fn commit(&self, batch: Vec<WriteSet>) -> Result<Vec<Verdict>> {
         if self.gate.commit().await? == Fate::Conflict {
             return Ok(batch.iter().map(|_| Verdict::Conflict).collect());
         }

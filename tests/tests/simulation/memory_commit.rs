@@ -52,7 +52,7 @@ fn refuse(tables: &Tables, guard: &Guard) -> Option<Verdict> {
             }
             true
         }
-        Guard::DefinitionVersion { tenant, key, version } => {
+        Guard::DefinitionVersion { tenant, key, version } | Guard::NewestVersion { tenant, key, version } => {
             let of_key = tables.definitions.iter().filter(|row| row.tenant == *tenant && row.key == *key);
             of_key.map(|row| row.version).max().unwrap_or(0) == *version
         }
@@ -72,13 +72,11 @@ fn insert_or_update(tables: &mut Tables, write: &Write) {
                 instance.open_steps = row.open_steps;
                 instance.open_incidents = row.open_incidents;
                 instance.error.clone_from(&row.error);
+                if let Some(context) = &row.context {
+                    instance.context = context.clone();
+                }
                 instance.updated_at = row.updated_at;
                 instance.ended_at = row.ended_at;
-            }
-        }
-        Write::UpdateContext(row) => {
-            if let Some(instance) = tables.instances.get_mut(&row.id) {
-                instance.context = row.context.clone();
             }
         }
         Write::UpsertStep(row) => {

@@ -56,6 +56,7 @@ impl Desk {
         if let Some(at) = tasks.iter().filter_map(|task| task.due_at).min() {
             self.alarm.not_later_than(at);
         }
+        self.engine.claimed(&tasks);
         let tasks = tasks.into_iter().map(|task| (task.lock_token, task)).collect();
         let settled = lock(&self.state).settle(key, order, tasks);
         let mut unwanted = settled.unwanted;

@@ -1,5 +1,7 @@
 //! The store as the engine knows it: three write verbs (`commit`, `claim`, `lease`), and reads.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use async_trait::async_trait;
 
 use super::{Hint, Verdict, WriteSet};
@@ -34,6 +36,24 @@ pub enum StoreError {
 
 /// Short for the store's results.
 pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// The right to be the batch that is being written. It ends with its last copy at the latest.
+#[derive(Clone, Default)]
+pub struct Turn {
+    held: Arc<Mutex<Option<Box<dyn Send>>>>,
+}
+
+impl Turn {
+    /// A turn that keeps something for as long as it lasts.
+    pub fn new(held: impl Send + 'static) -> Self {
+        Self { held: Arc::new(Mutex::new(Some(Box::new(held)))) }
+    }
+
+    /// Lets the next one begin.
+    pub fn end(&self) {
+        drop(self.held.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
 
 /// Takes pending tasks for pollers: one statement serves every poller that waits for the same.
 #[derive(Clone, Debug)]
@@ -116,7 +136,15 @@ pub trait Store: Send + Sync + 'static {
     // -- write verbs ---------------------------------------------------------------------------
 
     /// Writes a batch of transitions in one transaction; the verdicts are in the order of the batch.
-    async fn commit(&self, batch: &[WriteSet]) -> Result<Vec<Verdict>>;
+    async fn commit(&self, batch: Vec<WriteSet>) -> Result<Vec<Verdict>>;
+
+    /// The same, ending the turn as soon as the next batch may begin: where the database can write one batch while it
+    /// waits for the disk with another, that is before this returns.
+    async fn commit_in_turn(&self, batch: Vec<WriteSet>, turn: Turn) -> Result<Vec<Verdict>> {
+        let verdicts = self.commit(batch).await;
+        turn.end();
+        verdicts
+    }
 
     /// Locks up to one pending task for each slot, by priority, then age. May return fewer than are pending
     /// (another host held the rows for a moment): "none" means ask again after a while.

@@ -85,6 +85,16 @@ pub enum Guard {
         /// The caller's key.
         key: String,
     },
+    /// The newest version of the workflow is still this one. Unlike all others it is not exclusive: any number of
+    /// starts may rely on it.
+    NewestVersion {
+        /// Whose.
+        tenant: TenantId,
+        /// The workflow's key.
+        key: String,
+        /// As remembered.
+        version: i32,
+    },
     /// The newest version of the workflow is this one (0: there is none).
     DefinitionVersion {
         /// Whose.
@@ -102,15 +112,13 @@ pub enum Guard {
 pub enum Write {
     /// A new instance.
     InsertInstance(Instance),
-    /// An instance moved on. Its context is written apart, and only if it changed.
+    /// An instance moved on, from the version before the one that it has now.
     UpdateInstance(InstanceUpdate),
-    /// An instance's context changed.
-    UpdateContext(ContextUpdate),
     /// A step execution, new or changed.
     UpsertStep(StepExecution),
     /// A new task.
     InsertTask(Task),
-    /// A task changed.
+    /// A task changed, from the version before the one that it has now. Its input never does.
     UpdateTask(Task),
     /// Withdraw a task of a step by key, if it is open.
     CancelTask(StepKey),
@@ -179,7 +187,7 @@ impl Write {
         ROW_BYTES
             + match self {
                 Self::InsertInstance(row) => json_bytes(&row.context) + json_bytes(&row.trigger),
-                Self::UpdateContext(row) => json_bytes(&row.context),
+                Self::UpdateInstance(row) => row.context.as_ref().map_or(0, json_bytes),
                 Self::UpsertStep(row) => text(&row.config) + text(&row.state) + value(&row.output),
                 Self::InsertTask(row) | Self::UpdateTask(row) => json_bytes(&row.input) + value(&row.output),
                 Self::InsertOutbox(row) | Self::UpdateOutbox(row) => row.payload.len(),
@@ -194,7 +202,7 @@ impl Write {
 }
 
 /// About how long a value is as text, without writing it.
-fn json_bytes(value: &Value) -> usize {
+pub(crate) fn json_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,
         Value::Array(items) => items.iter().map(|item| json_bytes(item) + 1).sum::<usize>() + 2,
@@ -206,7 +214,7 @@ fn json_bytes(value: &Value) -> usize {
     }
 }
 
-/// What changes in an instance's narrow row.
+/// What changes in an instance's row.
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "as in Instance")]
 pub struct InstanceUpdate {
@@ -217,17 +225,10 @@ pub struct InstanceUpdate {
     pub open_steps: i32,
     pub open_incidents: i32,
     pub error: Option<Failure>,
+    /// Only if it changed.
+    pub context: Option<Value>,
     pub updated_at: Timestamp,
     pub ended_at: Option<Timestamp>,
-}
-
-/// A new context.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "as in Instance")]
-pub struct ContextUpdate {
-    pub id: InstanceId,
-    pub tenant: TenantId,
-    pub context: Value,
 }
 
 /// Something of a step, by the key that its plugin chose.

@@ -40,11 +40,17 @@ impl Engine {
                 self.parts
                     .announcer
                     .announce(&next.due_at.map(|at| Hint::Due { at }).into_iter().collect::<Vec<_>>());
+                self.recent.keep_tasks(std::slice::from_ref(&next));
                 let lock_expires_at = next.lock_expires_at.unwrap_or(now);
                 return Ok(HeartbeatAnswer::Continue { lock_expires_at });
             }
         }
         Err(Error::Busy { code: "task_busy", message: format!("task {id} keeps changing; try again") })
+    }
+
+    /// Tasks were claimed by pollers of this host, who will soon report on them.
+    pub fn claimed(&self, tasks: &[Task]) {
+        self.recent.keep_tasks(tasks);
     }
 
     /// Gives tasks back that were claimed and could not be delivered: no attempt and no lock expiry is spent.

@@ -55,34 +55,61 @@ impl Engine {
         counter: Option<&'static str>,
         rule: impl Fn(&Task, crate::domain::Timestamp) -> Result<Change, Error>,
     ) -> Result<Task, Error> {
+        // What this host handed out it need not read. Memory counts only if a commit confirms it.
+        if let Some(task) = self.recent.take_task(tenant, id)
+            && let Ok(change @ (Change::Ended(..) | Change::Offered(..) | Change::Early(_))) =
+                rule(&task, self.parts.clock.now())
+            && let Some(written) = self.apply_change(tenant, &task, change, counter).await?
+        {
+            return Ok(written);
+        }
         for _ in 0..self.parts.limits.conflict_attempts_max {
             let task = self.task(tenant, id).await?;
-            let now = self.parts.clock.now();
-            let (written, next) = match rule(&task, now)? {
+            match rule(&task, self.parts.clock.now())? {
                 Change::Repeat => return Ok(task),
-                Change::Ended(next, event) => {
-                    let signal = Signal::TaskEnded { task: next.clone(), read_version: task.version, event };
-                    let taken = self.send(tenant, task.workflow_instance_id, signal).await?;
-                    (matches!(taken, Taken::Done), next)
+                change => {
+                    if let Some(written) = self.apply_change(tenant, &task, change, counter).await? {
+                        return Ok(written);
+                    }
                 }
-                Change::Offered(next, note) => {
-                    let hints = availability(&next, now);
-                    let line = record::task_retry(&next, now, note);
-                    (self.write_task(&task, &next, vec![line], hints).await?, next)
-                }
-                Change::Early(next) => {
-                    let hints = next.due_at.map(|at| Hint::Due { at }).into_iter().collect();
-                    (self.write_task(&task, &next, Vec::new(), hints).await?, next)
-                }
-            };
-            if written {
-                if let Some(counter) = counter {
-                    metrics::counter!(counter, "task_type" => next.task_type.clone()).increment(1);
-                }
-                return Ok(*next);
             }
         }
         Err(Error::Busy { code: "task_busy", message: format!("task {id} keeps changing; try again") })
+    }
+
+    /// Commits a change of a task; none if the row has changed in between.
+    async fn apply_change(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        task: &Task,
+        change: Change,
+        counter: Option<&'static str>,
+    ) -> Result<Option<Task>, Error> {
+        let now = self.parts.clock.now();
+        let (written, next) = match change {
+            Change::Repeat => return Ok(None),
+            Change::Ended(next, event) => {
+                let signal = Signal::TaskEnded { task: next.clone(), read_version: task.version, event };
+                let taken = self.send(tenant, task.workflow_instance_id, signal).await?;
+                (matches!(taken, Taken::Done), next)
+            }
+            Change::Offered(next, note) => {
+                let hints = availability(&next, now);
+                let line = record::task_retry(&next, now, note);
+                (self.write_task(task, &next, vec![line], hints).await?, next)
+            }
+            Change::Early(next) => {
+                let hints = next.due_at.map(|at| Hint::Due { at }).into_iter().collect();
+                (self.write_task(task, &next, Vec::new(), hints).await?, next)
+            }
+        };
+        if !written {
+            return Ok(None);
+        }
+        if let Some(counter) = counter {
+            metrics::counter!(counter, "task_type" => next.task_type.clone()).increment(1);
+        }
+        Ok(Some(*next))
     }
 
     /// A task of a tenant.

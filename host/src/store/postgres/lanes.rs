@@ -11,8 +11,9 @@ use uuid::Uuid;
 use super::session::Session;
 use crate::domain::{Clock, SystemClock};
 use crate::engine::port::Verdict;
+use crate::engine::port::store::Turn;
 use crate::failpoint::{self, Point};
-use crate::store::commit::decide;
+use crate::store::commit::{decide, decide_swiftly};
 use crate::store::driver::Transaction;
 use crate::store::error::Fault;
 use crate::store::patience::Patience;
@@ -44,11 +45,11 @@ impl Lanes {
     }
 
     /// Runs a batch in a transaction.
-    pub(super) async fn transact(&self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault> {
+    pub(super) async fn transact(&self, sets: &[Arc<Prepared>], turn: &Turn) -> Result<Vec<Verdict>, Fault> {
         let closed = || Fault::Away("it is closed".to_owned());
         let _permit = self.permits.acquire().await.map_err(|_| closed())?;
         let mut lane = self.free().pop().ok_or_else(closed)?;
-        let result = lane.transact(sets).await;
+        let result = lane.transact(sets, turn).await;
         self.free().push(lane);
         result
     }
@@ -89,11 +90,11 @@ enum Ended {
 }
 
 impl Lane {
-    async fn transact(&mut self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault> {
+    async fn transact(&mut self, sets: &[Arc<Prepared>], turn: &Turn) -> Result<Vec<Verdict>, Fault> {
         let mut patience = Patience::new();
         let mut deadlocks = 0;
         loop {
-            let fault = match self.attempt(sets).await {
+            let fault = match self.attempt(sets, turn).await {
                 Ended::Known(Ok(verdicts)) => return Ok(verdicts),
                 Ended::Known(Err(fault)) => fault,
                 Ended::Lost(verdicts, why) => match self.was_committed(&why).await? {
@@ -124,7 +125,7 @@ impl Lane {
         }
     }
 
-    async fn attempt(&mut self, sets: &[Arc<Prepared>]) -> Ended {
+    async fn attempt(&mut self, sets: &[Arc<Prepared>], turn: &Turn) -> Ended {
         self.number += 1;
         let seal =
             json!({ "id": self.id, "number": self.number, "touched_at": SystemClock.now() }).to_string();
@@ -140,6 +141,7 @@ impl Lane {
             }
         };
         failpoint::pass(Point::CommitWritten);
+        turn.end();
         match session.say("commit").await {
             Ok(()) => {
                 self.session = Some(session);
@@ -202,7 +204,14 @@ impl Lane {
 async fn write(session: &mut Session, sets: &[Arc<Prepared>], seal: &str) -> Result<Vec<Verdict>, Fault> {
     session.refresh().await?;
     session.say("begin").await?;
-    let verdicts = decide(session, sets).await?;
+    let verdicts = match decide_swiftly(session, sets).await? {
+        Some(verdicts) => verdicts,
+        None => {
+            session.say("rollback").await?;
+            session.say("begin").await?;
+            decide(session, sets).await?
+        }
+    };
     if verdicts.contains(&Verdict::Applied) {
         session.query(&statement::SEAL_LANE, seal).await?;
     }

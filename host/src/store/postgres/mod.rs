@@ -23,6 +23,7 @@ use super::prepare::Prepared;
 use super::statement::{self, Statement};
 use super::{OpenError, migrate};
 use crate::domain::{Clock, SystemClock};
+use crate::engine::port::store::Turn;
 use crate::engine::port::{Hint, Verdict};
 
 /// Commits at once. Batches are big, so few are enough.
@@ -89,8 +90,8 @@ impl Driver for Postgres {
         self.claims.write(write.statement, write.found, argument).await
     }
 
-    async fn transact(&self, sets: &[Arc<Prepared>]) -> Result<Vec<Verdict>, Fault> {
-        self.lanes.transact(sets).await
+    async fn transact(&self, sets: &[Arc<Prepared>], turn: &Turn) -> Result<Vec<Verdict>, Fault> {
+        self.lanes.transact(sets, turn).await
     }
 
     fn announce(&self, hints: Vec<Hint>) {
@@ -131,6 +132,8 @@ fn options(url: &str) -> Result<PgConnectOptions, OpenError> {
             ("enable_hashjoin", "off"),
             ("enable_mergejoin", "off"),
             ("enable_material", "off"),
+            // A host that stands still in the middle of a transaction must not keep its locks.
+            ("idle_in_transaction_session_timeout", "30s"),
             // Statements are short; compiling them takes longer than running them.
             ("jit", "off"),
         ])

@@ -8,9 +8,12 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection, Row};
 use tokio::sync::Semaphore;
 
+use crate::engine::port::Write;
+use crate::store::columns::Column;
 use crate::store::driver::Transaction;
 use crate::store::error::Fault;
 use crate::store::patience::Patience;
+use crate::store::prepare::array;
 use crate::store::statement::{Statement, parts};
 
 /// How long a new connection may take.
@@ -72,6 +75,31 @@ impl Transaction for Session {
                 in_time(STATEMENT_SECONDS_MAX, statement.name, query.fetch_all(&mut self.connection)).await?;
         }
         rows.iter().map(|row| Ok(row.try_get::<String, _>(0)?)).collect()
+    }
+
+    async fn write(&mut self, statement: &'static Statement, rows: &[&Write]) -> Result<usize, Fault> {
+        let Some(layout) = statement.layout() else {
+            return Ok(self.query(statement, &array(rows)?).await?.len());
+        };
+        tracing::trace!(statement = statement.name, rows = rows.len(), "postgres");
+        let mut query = sqlx::query(statement.postgres);
+        for column in
+            layout.fill(rows).map_err(|unfit| Fault::Data(format!("{}: {unfit}", statement.name)))?
+        {
+            query = match column {
+                Column::Uuid(values) => query.bind(values),
+                Column::Text(values) => query.bind(values),
+                Column::Bigint(values) => query.bind(values),
+                Column::Integer(values) => query.bind(values),
+                Column::Double(values) => query.bind(values),
+                Column::Boolean(values) => query.bind(values),
+                Column::Time(values) => query.bind(values),
+            };
+        }
+        metrics::counter!(crate::metrics::STORE_STATEMENTS).increment(1);
+        let done =
+            in_time(STATEMENT_SECONDS_MAX, statement.name, query.execute(&mut self.connection)).await?;
+        Ok(usize::try_from(done.rows_affected()).unwrap_or(usize::MAX))
     }
 }
 

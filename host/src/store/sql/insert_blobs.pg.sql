@@ -4,7 +4,9 @@ insert into workflow_blobs (
 )
 select
   r.tenant, r.instance_id, r.hash, r.body
-from json_to_recordset($1::json) as r (
-  tenant text, instance_id uuid, hash text, body text
+from unnest(
+  $1::text[], $2::uuid[], $3::text[], $4::text[]
+) as r (
+  tenant, instance_id, hash, body
 )
 on conflict (tenant, instance_id, hash) do nothing

@@ -1,9 +1,11 @@
--- Instances moved on. Their versions were checked, under a lock, by guard_instances.
+-- Instances moved on, each from the version before.
 update workflow_instances as t set
   status = r.status, version = r.version, open_steps = r.open_steps, open_incidents = r.open_incidents,
-  error = r.error, updated_at = r.updated_at, ended_at = r.ended_at
-from json_to_recordset($1::json) as r (
-  id uuid, tenant text, status text, version bigint, open_steps integer, open_incidents integer,
-  error jsonb, updated_at timestamptz, ended_at timestamptz
+  error = r.error, context = coalesce(r.context, t.context), updated_at = r.updated_at, ended_at = r.ended_at
+from unnest(
+  $1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::integer[], $6::integer[], $7::text[]::jsonb[],
+  $8::text[]::jsonb[], $9::timestamptz[], $10::timestamptz[]
+) as r (
+  id, tenant, status, version, open_steps, open_incidents, error, context, updated_at, ended_at
 )
-where t.id = r.id and t.tenant = r.tenant
+where t.id = r.id and t.tenant = r.tenant and t.version = r.version - 1

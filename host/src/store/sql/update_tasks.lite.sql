@@ -1,7 +1,6 @@
--- Tasks changed: by a transition, whose guards were checked, or by a lease, which names the version that it
--- read. Returns what was written.
+-- Tasks changed, each from the version before. Their input never does. Returns what was written.
 update workflow_external_tasks as t set
-  priority = r.value ->> 'priority', input = r.value -> 'input',
+  priority = r.value ->> 'priority',
   output = nullif(r.value -> 'output', 'null'), worker_id = r.value ->> 'worker_id',
   locked_at = r.value ->> 'locked_at', lock_duration_seconds = r.value ->> 'lock_duration_seconds',
   lock_expires_at = r.value ->> 'lock_expires_at', lock_token = r.value ->> 'lock_token',
@@ -21,5 +20,5 @@ update workflow_external_tasks as t set
   updated_at = r.value ->> 'updated_at', version = r.value ->> 'version'
 from json_each(?1) as r
 where t.id = r.value ->> 'id' and t.tenant = r.value ->> 'tenant'
-  and (r.value ->> 'read_version' is null or t.version = r.value ->> 'read_version')
+  and t.version = (r.value ->> 'version') - 1
 returning json_quote(id)

@@ -1,7 +1,6 @@
--- Tasks changed: by a transition, whose guards were checked, or by a lease, which names the version that it
--- read. Returns what was written.
+-- Tasks changed, each from the version before. Their input never does. Returns what was written.
 update workflow_external_tasks as t set
-  priority = r.priority, input = coalesce(r.input, 'null'), output = r.output, worker_id = r.worker_id,
+  priority = r.priority, output = r.output, worker_id = r.worker_id,
   locked_at = r.locked_at, lock_duration_seconds = r.lock_duration_seconds,
   lock_expires_at = r.lock_expires_at, lock_token = r.lock_token, last_heartbeat_at = r.last_heartbeat_at,
   heartbeat_interval_seconds = r.heartbeat_interval_seconds, heartbeat_max_missed = r.heartbeat_max_missed,
@@ -13,15 +12,18 @@ update workflow_external_tasks as t set
   error_code = r.error_code, error_details = r.error_details, checkpoint = r.checkpoint,
   available_at = r.available_at, due_at = r.due_at, traceparent = r.traceparent, updated_at = r.updated_at,
   version = r.version
-from json_to_recordset($1::json) as r (
-  id uuid, tenant text, priority bigint, input jsonb, output jsonb, worker_id text, locked_at timestamptz,
-  lock_duration_seconds double precision, lock_expires_at timestamptz, lock_token uuid,
-  last_heartbeat_at timestamptz, heartbeat_interval_seconds double precision, heartbeat_max_missed integer,
-  timeout_seconds double precision, timeout_at timestamptz, completed_at timestamptz, status text,
-  retry_count integer, max_retries integer, retry_initial_ms bigint, retry_factor_percent integer,
-  retry_max_ms bigint, retry_jitter_percent integer, lock_expiries integer, max_lock_expiries integer,
-  error_message text, error_code text, error_details text, checkpoint jsonb, available_at timestamptz,
-  due_at timestamptz, traceparent text, updated_at timestamptz, version bigint, read_version bigint
+from unnest(
+  $1::uuid[], $2::text[], $3::bigint[], $4::text[]::jsonb[], $5::text[], $6::timestamptz[],
+  $7::double precision[], $8::timestamptz[], $9::uuid[], $10::timestamptz[], $11::double precision[],
+  $12::integer[], $13::double precision[], $14::timestamptz[], $15::timestamptz[], $16::text[],
+  $17::integer[], $18::integer[], $19::bigint[], $20::integer[], $21::bigint[], $22::integer[],
+  $23::integer[], $24::integer[], $25::text[], $26::text[], $27::text[], $28::text[]::jsonb[],
+  $29::timestamptz[], $30::timestamptz[], $31::text[], $32::timestamptz[], $33::bigint[]
+) as r (
+  id, tenant, priority, output, worker_id, locked_at, lock_duration_seconds, lock_expires_at, lock_token,
+  last_heartbeat_at, heartbeat_interval_seconds, heartbeat_max_missed, timeout_seconds, timeout_at,
+  completed_at, status, retry_count, max_retries, retry_initial_ms, retry_factor_percent, retry_max_ms,
+  retry_jitter_percent, lock_expiries, max_lock_expiries, error_message, error_code, error_details,
+  checkpoint, available_at, due_at, traceparent, updated_at, version
 )
-where t.id = r.id and t.tenant = r.tenant and (r.read_version is null or t.version = r.read_version)
-returning to_json(t.id)::text
+where t.id = r.id and t.tenant = r.tenant and t.version = r.version - 1

@@ -1,0 +1,26 @@
+-- Leases on tasks changed, if they still have the version that was read. Returns what was written.
+update workflow_external_tasks as t set
+  priority = r.priority, output = r.output, worker_id = r.worker_id,
+  locked_at = r.locked_at, lock_duration_seconds = r.lock_duration_seconds,
+  lock_expires_at = r.lock_expires_at, lock_token = r.lock_token, last_heartbeat_at = r.last_heartbeat_at,
+  heartbeat_interval_seconds = r.heartbeat_interval_seconds, heartbeat_max_missed = r.heartbeat_max_missed,
+  timeout_seconds = r.timeout_seconds, timeout_at = r.timeout_at, completed_at = r.completed_at,
+  status = r.status, retry_count = r.retry_count, max_retries = r.max_retries,
+  retry_initial_ms = r.retry_initial_ms, retry_factor_percent = r.retry_factor_percent,
+  retry_max_ms = r.retry_max_ms, retry_jitter_percent = r.retry_jitter_percent,
+  lock_expiries = r.lock_expiries, max_lock_expiries = r.max_lock_expiries, error_message = r.error_message,
+  error_code = r.error_code, error_details = r.error_details, checkpoint = r.checkpoint,
+  available_at = r.available_at, due_at = r.due_at, traceparent = r.traceparent, updated_at = r.updated_at,
+  version = r.version
+from json_to_recordset($1::json) as r (
+  id uuid, tenant text, priority bigint, output jsonb, worker_id text, locked_at timestamptz,
+  lock_duration_seconds double precision, lock_expires_at timestamptz, lock_token uuid,
+  last_heartbeat_at timestamptz, heartbeat_interval_seconds double precision, heartbeat_max_missed integer,
+  timeout_seconds double precision, timeout_at timestamptz, completed_at timestamptz, status text,
+  retry_count integer, max_retries integer, retry_initial_ms bigint, retry_factor_percent integer,
+  retry_max_ms bigint, retry_jitter_percent integer, lock_expiries integer, max_lock_expiries integer,
+  error_message text, error_code text, error_details text, checkpoint jsonb, available_at timestamptz,
+  due_at timestamptz, traceparent text, updated_at timestamptz, version bigint, read_version bigint
+)
+where t.id = r.id and t.tenant = r.tenant and t.version = r.read_version
+returning to_json(t.id)::text
