@@ -1,7 +1,7 @@
 # What a developer does, by name. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools postgres lint unit test simulate crash hostile bench build crashable run
+.PHONY: help tools postgres lint unit test simulate fuzz crash hostile bench build crashable run
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,8 +29,11 @@ fuzz: build ## throws 200,000 cases of hostile input at a host (CASES=N, SEED=N,
 	STEPWELL_CASES=$(or $(CASES),200000) STEPWELL_SEED=$(or $(SEED),$(shell date +%s)) \
 	  cargo test --release --locked --workspace --test fuzz -- --nocapture $(ONLY)
 
-bench: build ## measures whole cycles, beside the raw limit of the same database (ARGS='--workers 256')
-	target/release/stepwell bench external-task $(ARGS)
+bench: build ## runs every measurement of BENCHMARKS.md, for an hour or so (ARGS='--workers 256' for one run of cycles)
+	$(if $(ARGS),target/release/stepwell bench external-task $(ARGS),scripts/bench.sh)
+
+crash: build crashable postgres ## kills hosts and databases under load, 20 times in each scenario (KILLS=N; STEPWELL_SEED=N)
+	STEPWELL_KILLS=$(or $(KILLS),20) cargo test --release --locked --workspace --test crash -- --nocapture --test-threads=1
 
 hostile: build postgres ## measures how long others wait while a thousand hostile plugins run at once: at most 1.5 times as long
 	STEPWELL_HOSTILE=long cargo test --release --locked --workspace --test hostile -- --nocapture --test-threads=1
