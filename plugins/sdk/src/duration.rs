@@ -59,9 +59,21 @@ fn iso_8601(rest: &str) -> Option<f64> {
     if date.is_empty() && time.is_empty() {
         return None;
     }
-    let date = if date.is_empty() { 0.0 } else { pairs(date, &[("W", 6.048e8), ("D", 8.64e7)])? };
-    let time = if time.is_empty() { 0.0 } else { pairs(time, &[("H", 3.6e6), ("M", 6e4), ("S", 1e3)])? };
+    let date = in_order(date, &[("W", 6.048e8), ("D", 8.64e7)])?;
+    let time = in_order(time, &[("H", 3.6e6), ("M", 6e4), ("S", 1e3)])?;
     Some(date + time)
+}
+
+/// Sums `number unit` pairs, each unit at most once and in this order; only seconds have a fraction.
+fn in_order(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let (mut rest, mut sum) = (text, 0.0);
+    for (unit, factor) in units {
+        let Some((value, after)) = rest.split_once(unit) else { continue };
+        let value = number(value).filter(|_| *unit == "S" || !value.contains('.'))?;
+        sum += value * factor;
+        rest = after;
+    }
+    rest.is_empty().then_some(sum)
 }
 
 /// Sums `number unit` pairs; a unit may be the beginning of another, so the longest that fits is taken.
@@ -82,6 +94,7 @@ fn pairs(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 
 fn number(text: &str) -> Option<f64> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit())
+        && text.ends_with(|c: char| c.is_ascii_digit())
         && text.chars().all(|c| c.is_ascii_digit() || c == '.');
     if plain { text.parse().ok() } else { None }
 }
@@ -144,7 +157,7 @@ mod tests {
     fn nonsense_is_refused_with_a_sentence() {
         for text in [
             "", " ", "s", "10x", "-5", "-5s", "1h30", "P", "PT", "PTM", "1..5s", "1e9", "NaN", "ten", "5 m",
-            "ř",
+            "ř", "1.s", "P0.D", "P0.5D", "PT1.5H", "PT1S1H", "PT1H1H", "P1D1W", "P1DT", "P1H",
         ] {
             let sentence = parse_ms(text).expect_err(text);
             assert!(sentence.contains("duration"), "{text}: {sentence}");
