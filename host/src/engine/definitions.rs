@@ -1,10 +1,11 @@
 //! Deployed workflows: compiled once, kept for the instances that follow them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::definition;
 use super::port::{Guard, Verdict, Write, WriteSet};
+use super::recent::lock;
 use super::{Deployed, Engine, Error, Parts};
 use crate::domain::definition::{DefinitionRow, Workflow};
 use crate::domain::json::canonical;
@@ -146,10 +147,6 @@ impl Engine {
             message: format!("workflow '{key}' keeps changing; try again"),
         })
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn unknown(key: &str, version: Option<i32>) -> Error {

@@ -107,7 +107,8 @@ fn failure_bytes(failure: &Option<Failure>) -> usize {
     failure.as_ref().map_or(0, |failure| failure.message.len() + json_bytes(&failure.details))
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+/// What is behind a mutex, also after a panic: nothing here is left half-changed by one.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
