@@ -23,7 +23,6 @@ use super::alarm::Alarm;
 use crate::domain::limits::Limits;
 use crate::domain::task::Task;
 use crate::domain::{Clock, TenantId};
-use crate::engine::port::Store;
 use crate::engine::{Engine, Error};
 
 /// Groups that one sweep asks for.
@@ -50,7 +49,6 @@ pub struct PollRequest {
 
 /// Parked polls of this host.
 pub struct Desk {
-    store: Arc<dyn Store>,
     engine: Arc<Engine>,
     clock: Arc<dyn Clock>,
     alarm: Arc<Alarm>,
@@ -65,15 +63,8 @@ type Waiter = oneshot::Sender<Result<Vec<Task>, Error>>;
 
 impl Desk {
     /// A desk with nobody waiting.
-    pub fn new(
-        store: Arc<dyn Store>,
-        engine: Arc<Engine>,
-        clock: Arc<dyn Clock>,
-        alarm: Arc<Alarm>,
-        limits: Limits,
-    ) -> Arc<Self> {
+    pub fn new(engine: Arc<Engine>, clock: Arc<dyn Clock>, alarm: Arc<Alarm>, limits: Limits) -> Arc<Self> {
         Arc::new(Self {
-            store,
             engine,
             clock,
             alarm,

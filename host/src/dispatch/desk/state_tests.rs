@@ -20,7 +20,7 @@ fn waiting(names: &[&'static str]) -> (State<&'static str>, GroupKey, Vec<Poller
     let (mut state, key) = (State::default(), key(&["a"]));
     let ids = names.iter().map(|name| park(&mut state, &key, name, 1)).collect();
     let order = state.begin(&key).unwrap();
-    assert!(state.settle::<usize>(&key, order, Vec::new()).answers.is_empty());
+    assert!(settle::<_, usize>(&mut state, &key, order, Vec::new()).answers.is_empty());
     assert!(state.begin(&key).is_none(), "nothing happened, so nobody asks");
     (state, key, ids)
 }
@@ -32,7 +32,7 @@ fn the_first_parked_is_the_first_served_and_nobody_else_is_woken() {
     let order = state.begin(&key).unwrap();
     assert!(state.begin(&key).is_none(), "one claim at a time");
     let tasks = found(&order, 1);
-    let settled = state.settle(&key, order, tasks);
+    let settled = settle(&mut state, &key, order, tasks);
     assert_eq!(settled.answers, vec![("first", vec![1])]);
     assert_eq!(settled.repeat, None);
     assert_eq!(state.parked(), 2);
@@ -48,7 +48,7 @@ fn one_claim_serves_all_who_wait() {
     assert_eq!(order.slots.len(), 4);
     let mut tasks = found(&order, 4);
     tasks.reverse();
-    let settled = state.settle(&key, order, tasks);
+    let settled = settle(&mut state, &key, order, tasks);
     assert_eq!(settled.answers, vec![("greedy", vec![1, 2, 3]), ("modest", vec![4])]);
     assert_eq!(state.parked(), 0);
     assert!(state.groups.is_empty() && state.interest.is_empty() && state.per_tenant.is_empty());
@@ -60,7 +60,7 @@ fn a_poll_that_came_during_a_claim_is_asked_for_after_it() {
     park(&mut state, &key, "early", 1);
     let order = state.begin(&key).unwrap();
     park(&mut state, &key, "late", 1);
-    state.settle::<usize>(&key, order, Vec::new());
+    settle::<_, usize>(&mut state, &key, order, Vec::new());
     assert_eq!(state.begin(&key).unwrap().slots.len(), 2);
 }
 
@@ -72,7 +72,7 @@ fn a_full_claim_is_followed_by_another() {
     let order = state.begin(&key).unwrap();
     assert_eq!(order.slots.len(), SLOTS_MIN);
     let tasks = found(&order, SLOTS_MIN);
-    assert_eq!(state.settle(&key, order, tasks).answers.len(), 1);
+    assert_eq!(settle(&mut state, &key, order, tasks).answers.len(), 1);
     assert!(state.begin(&key).is_some(), "there may be more than was announced");
 }
 
@@ -84,7 +84,7 @@ fn tasks_of_a_poll_that_left_are_unwanted() {
     assert!(state.leave(&key, ids[0]).is_some());
     assert_eq!(state.parked(), 1, "the place is free at once");
     let tasks = found(&order, 2);
-    let settled = state.settle(&key, order, tasks);
+    let settled = settle(&mut state, &key, order, tasks);
     assert_eq!(settled.answers, vec![("here", vec![2])]);
     assert_eq!(settled.unwanted, vec![1]);
 }
@@ -96,7 +96,7 @@ fn an_expired_poll_gets_what_is_being_claimed_for_it() {
     let order = state.begin(&key).unwrap();
     assert!(!state.expire(&key, ids[0]), "it must wait for the claim");
     let tasks = found(&order, 1);
-    assert_eq!(state.settle(&key, order, tasks).answers, vec![("tired", vec![1])]);
+    assert_eq!(settle(&mut state, &key, order, tasks).answers, vec![("tired", vec![1])]);
     assert!(state.expire(&key, ids[1]), "no claim is under way: it leaves");
     assert!(state.groups.is_empty());
 }
@@ -107,7 +107,7 @@ fn an_impatient_poll_is_answered_after_one_question() {
     let id = park(&mut state, &key, "hasty", 1);
     assert!(!state.expire(&key, id));
     let order = state.begin(&key).unwrap();
-    assert_eq!(state.settle::<usize>(&key, order, Vec::new()).answers, vec![("hasty", Vec::new())]);
+    assert_eq!(settle::<_, usize>(&mut state, &key, order, Vec::new()).answers, vec![("hasty", Vec::new())]);
 }
 
 #[test]
@@ -116,11 +116,14 @@ fn less_than_announced_is_asked_for_again_a_few_times() {
     state.announce(&key.0, "a", 1);
     for nth in 1..=REPEATS_MAX {
         let order = state.begin(&key).unwrap();
-        assert_eq!(state.settle::<usize>(&key, order, Vec::new()).repeat, Some(Repeat { nth, missing: 1 }));
+        assert_eq!(
+            settle::<_, usize>(&mut state, &key, order, Vec::new()).repeat,
+            Some(Repeat { nth, missing: 1 })
+        );
         state.announce_again(&key, 1);
     }
     let order = state.begin(&key).unwrap();
-    assert_eq!(state.settle::<usize>(&key, order, Vec::new()).repeat, None);
+    assert_eq!(settle::<_, usize>(&mut state, &key, order, Vec::new()).repeat, None);
 }
 
 #[test]
@@ -151,7 +154,7 @@ fn closing_answers_all_but_those_in_a_claim() {
     state.announce(&key.0, "a", 1);
     let order = state.begin(&key).unwrap();
     assert!(state.close().is_empty(), "a claim is under way for it");
-    assert_eq!(state.settle::<usize>(&key, order, Vec::new()).answers, vec![("first", Vec::new())]);
+    assert_eq!(settle::<_, usize>(&mut state, &key, order, Vec::new()).answers, vec![("first", Vec::new())]);
 
     let (mut state, _, _) = waiting(&["first", "second"]);
     assert_eq!(state.close().len(), 2);
@@ -176,7 +179,7 @@ fn a_claim_that_found_all_there_is_has_asked_for_those_behind_its_last_slot() {
     }
     let order = state.begin(&key).unwrap();
     assert_eq!(order.slots.len(), SLOTS_MAX);
-    let settled = state.settle::<usize>(&key, order, Vec::new());
+    let settled = settle::<_, usize>(&mut state, &key, order, Vec::new());
     assert!(settled.answers.is_empty());
     assert!(state.begin(&key).is_none(), "nothing is asked again at once");
     assert_eq!(state.parked(), SLOTS_MAX + 1);
@@ -192,4 +195,36 @@ fn a_sweep_reaches_every_group_in_turn() {
     let mut asked: Vec<_> = (0..3).flat_map(|_| state.ask(1)).collect();
     asked.sort_unstable_by_key(|key| key.1.clone());
     assert_eq!(asked, keys);
+}
+
+/// As the database answers: who gets less than asked for has all there is.
+fn settle<W, T>(
+    state: &mut State<W>,
+    key: &GroupKey,
+    order: Order,
+    tasks: Vec<(Option<LockToken>, T)>,
+) -> Settled<W, T> {
+    let all_found = tasks.len() < order.slots.len();
+    state.settle(key, order, tasks, all_found)
+}
+
+#[test]
+fn a_claim_trusts_as_much_as_those_who_wait_can_bear() {
+    let (mut state, key) = (State::default(), key(&["a"]));
+    let trust = |state: &mut State<&'static str>| {
+        let order = state.begin(&key).unwrap();
+        let trust = order.trust;
+        settle(state, &key, order, Vec::<(_, ())>::new());
+        trust
+    };
+    state.park(&key, Poller::new(None, 1, None, "waits"), 9, 9).unwrap();
+    assert_eq!(trust(&mut state), Trust::Absence);
+    let mut hurried = Poller::new(None, 1, None, "does not wait");
+    hurried.impatient = true;
+    state.park(&key, hurried, 9, 9).unwrap();
+    assert_eq!(trust(&mut state), Trust::Tasks);
+    assert_eq!(state.ask(9), vec![key.clone()]);
+    assert_eq!(trust(&mut state), Trust::Nothing, "a sweep finds what no hint told of");
+    state.announce(&key.0, "a", 1);
+    assert_eq!(trust(&mut state), Trust::Absence);
 }

@@ -48,11 +48,6 @@ impl Engine {
         Err(Error::Busy { code: "task_busy", message: format!("task {id} keeps changing; try again") })
     }
 
-    /// Tasks were claimed by pollers of this host, who will soon report on them.
-    pub fn claimed(&self, tasks: &[Task]) {
-        self.recent.keep_tasks(tasks);
-    }
-
     /// Gives tasks back that were claimed and could not be delivered: no attempt and no lock expiry is spent.
     pub async fn give_back(&self, tasks: Vec<Task>) -> Result<(), Error> {
         let now = self.parts.clock.now();
@@ -71,6 +66,7 @@ impl Engine {
                 count: 1,
             })
             .collect();
+        self.heard(&hints);
         self.parts.announcer.announce(&hints);
         Ok(())
     }

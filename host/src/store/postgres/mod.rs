@@ -3,6 +3,7 @@
 mod hints;
 mod lanes;
 mod session;
+mod whole;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -69,7 +70,7 @@ impl Postgres {
         let speak = tokio::spawn(hints::speak(node, Arc::clone(&said), Arc::clone(&speaker)));
         let listen = tokio::spawn(hints::listen(node, listener, options.clone(), Arc::clone(&heard)));
         Ok(Self {
-            lanes: Lanes::new(&options, LANES),
+            lanes: Lanes::new(&options.clone().options([("plan_cache_mode", "force_generic_plan")]), LANES),
             claims: Sessions::new(options, CLAIMS_MAX),
             readers,
             speaker,
@@ -92,6 +93,14 @@ impl Driver for Postgres {
 
     async fn transact(&self, sets: &[Arc<Prepared>], turn: &Turn) -> Result<Vec<Verdict>, Fault> {
         self.lanes.transact(sets, turn).await
+    }
+
+    fn commits_at_once(&self) -> usize {
+        2
+    }
+
+    fn shared(&self) -> bool {
+        true
     }
 
     fn announce(&self, hints: Vec<Hint>) {
