@@ -1,7 +1,7 @@
 //! Group commit: whatever is ready goes into one transaction.
 //!
 //! Each lane takes all that waits, up to a limit, and commits it. While one batch is being written the next gathers: it
-//! sets out when the first has landed, or when it is worth a journey of its own. So both the host and the database
+//! sets out when the first has landed, or when it has become as big. So both the host and the database
 //! have something to do, and batches stay big: what a statement costs by itself is shared by all its rows. There is no
 //! linger: what meets nobody sets out at once.
 
@@ -21,9 +21,6 @@ use crate::failpoint::{self, Point};
 
 /// Transitions that may wait for a lane before their makers do.
 const QUEUE_TRANSITIONS_MAX: usize = 4_096;
-
-/// A batch sets out beside another one if this many times its transitions are as many as the other's.
-const COMPANY: usize = 2;
 
 /// How long a batch may make others wait.
 const TURN_MAX: Duration = Duration::from_secs(1);
@@ -104,7 +101,7 @@ impl Lane {
                 bytes += request.set.bytes();
                 batch.push(request);
             }
-            if self.full(&batch, bytes) || batch.len() * COMPANY >= self.under_way.transitions() {
+            if self.full(&batch, bytes) || batch.len() >= self.under_way.transitions() {
                 return Some(batch);
             }
             tokio::select! {

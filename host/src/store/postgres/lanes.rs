@@ -135,13 +135,14 @@ impl Lane {
             Ok(session) => session,
             Err(fault) => return Ended::Known(Err(fault)),
         };
-        if guard::presumable(sets) && whole::fits(sets) {
-            if let Some(ended) = self.write_whole(&mut session, sets, now).await {
-                if !matches!(ended, Ended::Known(Err(Fault::Away(_))) | Ended::Lost(..)) {
-                    self.session = Some(session);
-                }
-                return ended;
+        if guard::presumable(sets)
+            && whole::fits(sets)
+            && let Some(ended) = self.write_whole(&mut session, sets, now).await
+        {
+            if !matches!(ended, Ended::Known(Err(Fault::Away(_))) | Ended::Lost(..)) {
+                self.session = Some(session);
             }
+            return ended;
         }
         let seal = json!({ "id": self.id, "number": self.number, "touched_at": now }).to_string();
         let verdicts = match write(&mut session, sets, &seal).await {
