@@ -78,6 +78,17 @@ impl Ready {
         Some(taken)
     }
 
+    /// How many tasks of some types wait; none if not all of these types are known.
+    pub(super) fn count(&self, tenant: &TenantId, task_types: &[String]) -> Option<usize> {
+        let queues = lock(&self.queues);
+        let mut count = 0;
+        for task_type in task_types {
+            let queue = queues.by_name.get(&(tenant.clone(), task_type.clone()))?;
+            count += queue.known.then_some(queue.tasks.len())?;
+        }
+        Some(count)
+    }
+
     /// A task was committed by this host; it is kept if it can be claimed and its type is followed.
     pub(super) fn offer(&self, task: Task, now: Timestamp) {
         if task.status != TaskStatus::Pending || task.available_at > now {

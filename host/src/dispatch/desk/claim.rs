@@ -20,15 +20,20 @@ const GIVE_BACK_TRIES: u32 = 5;
 impl Desk {
     /// Claims for a group for as long as it has reason to, unless that is under way already.
     pub(super) fn serve(self: &Arc<Self>, key: &GroupKey) {
-        let Some(order) = lock(&self.state).begin(key) else { return };
+        let Some(order) = self.begin(key) else { return };
         let (desk, key) = (Arc::clone(self), key.clone());
         self.claims.spawn(async move {
             let mut next = Some(order);
             while let Some(order) = next {
                 desk.claim(&key, order).await;
-                next = lock(&desk.state).begin(&key);
+                next = desk.begin(&key);
             }
         });
+    }
+
+    fn begin(&self, key: &GroupKey) -> Option<Order> {
+        let known = self.engine.claimable(&key.0, &key.1);
+        lock(&self.state).begin(key, known)
     }
 
     async fn claim(self: &Arc<Self>, key: &GroupKey, order: Order) {

@@ -214,20 +214,31 @@ impl<W> State<W> {
         keys.into_iter().map(|(_, key)| key).collect()
     }
 
-    /// The next claim of a group, if it needs one and none is under way.
-    pub(super) fn begin(&mut self, key: &GroupKey) -> Option<Order> {
+    /// The next claim of a group, if it needs one and none is under way. `known` is how many tasks it would find, if
+    /// that is known.
+    pub(super) fn begin(&mut self, key: &GroupKey, known: Option<usize>) -> Option<Order> {
         let group = self.groups.get_mut(key)?;
         let fresh = group.pollers.values().any(|poller| !poller.asked);
         if group.claiming || group.pollers.is_empty() || !(fresh || group.ask || group.announced > 0) {
             return None;
         }
-        let slots_max = if fresh { SLOTS_MAX } else { group.announced.clamp(SLOTS_MIN, SLOTS_MAX) };
         // Who will not wait wants to know what is there now; who waits is told of what comes.
         let impatient = group.pollers.values().any(|poller| poller.impatient);
         let trust = match (group.verify, impatient) {
             (true, _) => Trust::Nothing,
             (false, true) => Trust::Tasks,
             (false, false) => Trust::Absence,
+        };
+        // What was announced since `known` was counted is asked for.
+        if known == Some(0) && trust == Trust::Absence && group.announced == 0 {
+            group.pollers.values_mut().for_each(|poller| poller.asked = true);
+            group.ask = false;
+            return None;
+        }
+        let slots_max = match known {
+            Some(known) if trust != Trust::Nothing => known.clamp(1, SLOTS_MAX),
+            _ if fresh => SLOTS_MAX,
+            _ => group.announced.clamp(SLOTS_MIN, SLOTS_MAX),
         };
         let mut order =
             Order { slots: Vec::new(), trust, owners: HashMap::new(), announced: group.announced };

@@ -19,9 +19,9 @@ fn found(order: &Order, count: usize) -> Vec<(Option<LockToken>, usize)> {
 fn waiting(names: &[&'static str]) -> (State<&'static str>, GroupKey, Vec<PollerId>) {
     let (mut state, key) = (State::default(), key(&["a"]));
     let ids = names.iter().map(|name| park(&mut state, &key, name, 1)).collect();
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     assert!(settle::<_, usize>(&mut state, &key, order, Vec::new()).answers.is_empty());
-    assert!(state.begin(&key).is_none(), "nothing happened, so nobody asks");
+    assert!(state.begin(&key, None).is_none(), "nothing happened, so nobody asks");
     (state, key, ids)
 }
 
@@ -29,14 +29,14 @@ fn waiting(names: &[&'static str]) -> (State<&'static str>, GroupKey, Vec<Poller
 fn the_first_parked_is_the_first_served_and_nobody_else_is_woken() {
     let (mut state, key, _) = waiting(&["first", "second", "third"]);
     assert_eq!(state.announce(&key.0, "a", 1), vec![key.clone()]);
-    let order = state.begin(&key).unwrap();
-    assert!(state.begin(&key).is_none(), "one claim at a time");
+    let order = state.begin(&key, None).unwrap();
+    assert!(state.begin(&key, None).is_none(), "one claim at a time");
     let tasks = found(&order, 1);
     let settled = settle(&mut state, &key, order, tasks);
     assert_eq!(settled.answers, vec![("first", vec![1])]);
     assert_eq!(settled.repeat, None);
     assert_eq!(state.parked(), 2);
-    assert!(state.begin(&key).is_none());
+    assert!(state.begin(&key, None).is_none());
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn one_claim_serves_all_who_wait() {
     let (mut state, key) = (State::default(), key(&["a"]));
     park(&mut state, &key, "greedy", 3);
     park(&mut state, &key, "modest", 1);
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     assert_eq!(order.slots.len(), 4);
     let mut tasks = found(&order, 4);
     tasks.reverse();
@@ -58,10 +58,10 @@ fn one_claim_serves_all_who_wait() {
 fn a_poll_that_came_during_a_claim_is_asked_for_after_it() {
     let (mut state, key) = (State::default(), key(&["a"]));
     park(&mut state, &key, "early", 1);
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     park(&mut state, &key, "late", 1);
     settle::<_, usize>(&mut state, &key, order, Vec::new());
-    assert_eq!(state.begin(&key).unwrap().slots.len(), 2);
+    assert_eq!(state.begin(&key, None).unwrap().slots.len(), 2);
 }
 
 #[test]
@@ -69,18 +69,18 @@ fn a_full_claim_is_followed_by_another() {
     let (mut state, key, _) = waiting(&["first", "second"]);
     state.groups.get_mut(&key).unwrap().pollers.values_mut().for_each(|p| p.tasks_max = SLOTS_MAX);
     state.announce(&key.0, "a", 1);
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     assert_eq!(order.slots.len(), SLOTS_MIN);
     let tasks = found(&order, SLOTS_MIN);
     assert_eq!(settle(&mut state, &key, order, tasks).answers.len(), 1);
-    assert!(state.begin(&key).is_some(), "there may be more than was announced");
+    assert!(state.begin(&key, None).is_some(), "there may be more than was announced");
 }
 
 #[test]
 fn tasks_of_a_poll_that_left_are_unwanted() {
     let (mut state, key, ids) = waiting(&["gone", "here"]);
     state.announce(&key.0, "a", 2);
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     assert!(state.leave(&key, ids[0]).is_some());
     assert_eq!(state.parked(), 1, "the place is free at once");
     let tasks = found(&order, 2);
@@ -93,7 +93,7 @@ fn tasks_of_a_poll_that_left_are_unwanted() {
 fn an_expired_poll_gets_what_is_being_claimed_for_it() {
     let (mut state, key, ids) = waiting(&["tired", "fresh"]);
     state.announce(&key.0, "a", 1);
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     assert!(!state.expire(&key, ids[0]), "it must wait for the claim");
     let tasks = found(&order, 1);
     assert_eq!(settle(&mut state, &key, order, tasks).answers, vec![("tired", vec![1])]);
@@ -106,7 +106,7 @@ fn an_impatient_poll_is_answered_after_one_question() {
     let (mut state, key) = (State::default(), key(&["a"]));
     let id = park(&mut state, &key, "hasty", 1);
     assert!(!state.expire(&key, id));
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     assert_eq!(settle::<_, usize>(&mut state, &key, order, Vec::new()).answers, vec![("hasty", Vec::new())]);
 }
 
@@ -115,14 +115,14 @@ fn less_than_announced_is_asked_for_again_a_few_times() {
     let (mut state, key, _) = waiting(&["first"]);
     state.announce(&key.0, "a", 1);
     for nth in 1..=REPEATS_MAX {
-        let order = state.begin(&key).unwrap();
+        let order = state.begin(&key, None).unwrap();
         assert_eq!(
             settle::<_, usize>(&mut state, &key, order, Vec::new()).repeat,
             Some(Repeat { nth, missing: 1 })
         );
         state.announce_again(&key, 1);
     }
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     assert_eq!(settle::<_, usize>(&mut state, &key, order, Vec::new()).repeat, None);
 }
 
@@ -152,7 +152,7 @@ fn an_announcement_reaches_every_group_that_has_the_type() {
 fn closing_answers_all_but_those_in_a_claim() {
     let (mut state, key, _) = waiting(&["first"]);
     state.announce(&key.0, "a", 1);
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     assert!(state.close().is_empty(), "a claim is under way for it");
     assert_eq!(settle::<_, usize>(&mut state, &key, order, Vec::new()).answers, vec![("first", Vec::new())]);
 
@@ -165,7 +165,7 @@ fn closing_answers_all_but_those_in_a_claim() {
 fn a_failed_claim_tells_those_who_were_never_served() {
     let (mut state, key, _) = waiting(&["old"]);
     park(&mut state, &key, "new", 1);
-    let _order = state.begin(&key).unwrap();
+    let _order = state.begin(&key, None).unwrap();
     assert_eq!(state.failed(&key), vec!["new"]);
     assert_eq!(state.parked(), 1);
 }
@@ -177,11 +177,11 @@ fn a_claim_that_found_all_there_is_has_asked_for_those_behind_its_last_slot() {
     for _ in 0..=SLOTS_MAX {
         assert!(state.park(&key, Poller::new(None, 1, None, "x"), 1_000, 1_000).is_ok());
     }
-    let order = state.begin(&key).unwrap();
+    let order = state.begin(&key, None).unwrap();
     assert_eq!(order.slots.len(), SLOTS_MAX);
     let settled = settle::<_, usize>(&mut state, &key, order, Vec::new());
     assert!(settled.answers.is_empty());
-    assert!(state.begin(&key).is_none(), "nothing is asked again at once");
+    assert!(state.begin(&key, None).is_none(), "nothing is asked again at once");
     assert_eq!(state.parked(), SLOTS_MAX + 1);
 }
 
@@ -212,7 +212,7 @@ fn settle<W, T>(
 fn a_claim_trusts_as_much_as_those_who_wait_can_bear() {
     let (mut state, key) = (State::default(), key(&["a"]));
     let trust = |state: &mut State<&'static str>| {
-        let order = state.begin(&key).unwrap();
+        let order = state.begin(&key, None).unwrap();
         let trust = order.trust;
         settle(state, &key, order, Vec::<(_, ())>::new());
         trust
@@ -227,4 +227,18 @@ fn a_claim_trusts_as_much_as_those_who_wait_can_bear() {
     assert_eq!(trust(&mut state), Trust::Nothing, "a sweep finds what no hint told of");
     state.announce(&key.0, "a", 1);
     assert_eq!(trust(&mut state), Trust::Absence);
+}
+
+#[test]
+fn nobody_asks_where_nothing_is_known_to_wait() {
+    let (mut state, key) = (State::default(), key(&["a"]));
+    park(&mut state, &key, "waits", 1);
+    assert!(state.begin(&key, Some(0)).is_none());
+    assert!(state.begin(&key, None).is_none(), "it counts as asked");
+    state.announce(&key.0, "a", 1);
+    let order = state.begin(&key, Some(1)).unwrap();
+    assert_eq!(order.slots.len(), 1);
+    settle(&mut state, &key, order, Vec::<(_, ())>::new());
+    assert_eq!(state.ask(9), vec![key.clone()]);
+    assert!(state.begin(&key, Some(0)).is_some(), "a sweep asks whatever is known");
 }

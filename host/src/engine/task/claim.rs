@@ -3,6 +3,7 @@
 use futures::future::join_all;
 
 use super::change;
+use crate::domain::TenantId;
 use crate::domain::task::Task;
 use crate::engine::Engine;
 use crate::engine::port::store::{ClaimSlot, Result, TaskClaim};
@@ -72,6 +73,11 @@ impl Engine {
         let rows =
             self.parts.store.pending_tasks(&claim.tenant, &claim.task_types, claim.now, REST_MAX).await;
         rows.ok().filter(|rest| rest.len() < REST_MAX as usize)
+    }
+
+    /// How many tasks of some types can be claimed, as far as this host knows; none if it does not.
+    pub fn claimable(&self, tenant: &TenantId, task_types: &[String]) -> Option<usize> {
+        self.ready.count(tenant, task_types)
     }
 
     /// Other hosts, or time, have made something that this host does not know.
