@@ -7,6 +7,7 @@ use tokio_util::task::TaskTracker;
 
 use super::Error;
 use super::committer::Committer;
+use super::crowd::Crowd;
 use super::definitions::Definitions;
 use super::mailbox::Mailboxes;
 use super::port::{Announcer, Plugins, Store};
@@ -35,6 +36,7 @@ pub struct Parts {
 pub struct Engine {
     pub(super) parts: Parts,
     pub(super) committer: Committer,
+    pub(super) crowd: Crowd,
     pub(super) definitions: Definitions,
     pub(super) mailboxes: Mailboxes,
     pub(super) recent: Recent,
@@ -135,6 +137,7 @@ impl Engine {
     pub fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
             committer: Committer::start(&parts),
+            crowd: Crowd::default(),
             definitions: Definitions::default(),
             mailboxes: Mailboxes::default(),
             recent: Recent::default(),
