@@ -57,9 +57,10 @@ impl Crowd {
         }
         let waiting = Waiting::new(&line.waiting);
         if waiting.behind >= WAITING_MAX {
-            let message =
-                format!("{WAITING_MAX} starts of the tenant {tenant} wait already; try again later, and with fewer");
-            return Err(Error::Busy { code: "tenant_busy", message });
+            let message = format!(
+                "{WAITING_MAX} starts of the tenant {tenant} wait already; try again later, and with fewer"
+            );
+            return Err(Error::Busy { code: "too_many_starts", message });
         }
         Ok(Place { _held: line.starts.clone().acquire_owned().await.ok() })
     }
@@ -73,7 +74,8 @@ impl Crowd {
             None => {
                 // A newcomer is rare enough to look who has left.
                 tenants.retain(|_, member| member.is_about(now));
-                let line = Line { starts: Arc::new(Semaphore::new(STARTS_MAX)), waiting: AtomicUsize::new(0) };
+                let line =
+                    Line { starts: Arc::new(Semaphore::new(STARTS_MAX)), waiting: AtomicUsize::new(0) };
                 tenants.insert(tenant.clone(), Member { seen: now, line: Arc::new(line) });
             }
         }
@@ -151,7 +153,7 @@ mod tests {
         let mut line: Vec<_> = (0..WAITING_MAX).map(|_| Box::pin(crowd.enter(&flood))).collect();
         assert!(line.iter_mut().all(|start| start.as_mut().now_or_never().is_none()));
         let refused = crowd.enter(&flood).now_or_never();
-        assert!(matches!(refused, Some(Err(Error::Busy { code: "tenant_busy", .. }))));
+        assert!(matches!(refused, Some(Err(Error::Busy { code: "too_many_starts", .. }))));
         line.pop();
         assert!(crowd.enter(&flood).now_or_never().is_none(), "there is room in the line");
     }

@@ -161,9 +161,14 @@ async fn make(
     let mut work: Work<_> = Box::pin(work.in_current_span());
     let key = (tenant, loaded.digest.clone());
     let suspect = runtime.pace.is_slow(&key);
-    if !suspect && let Poll::Ready(answer) = futures::poll!(work.as_mut()) {
-        runtime.pace.record(&key, false);
-        return answer;
+    if !suspect {
+        spent.turn_begins();
+        let polled = futures::poll!(work.as_mut());
+        if let Poll::Ready(answer) = polled {
+            runtime.pace.record(&key, false);
+            return answer;
+        }
+        spent.turn_ends();
     }
     let answer = runtime.lane.finish(key.0.clone(), spent.clone(), work).await;
     runtime.pace.record(&key, !suspect || spent.time() > SLOW);

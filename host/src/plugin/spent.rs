@@ -1,8 +1,10 @@
-//! The time that a call took of its limit: since its beginning, without the time in which it waited for its turn.
+//! The time that a call took of its limit: since its beginning, without the time in which it waited for its turn, or
+//! had it and no core to run on. So a busy machine, or a full lane, does not make a plugin slow.
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -11,12 +13,40 @@ use std::time::{Duration, Instant};
 pub(super) struct Spent {
     begun: Instant,
     rested_us: AtomicU64,
+    turn: Mutex<Option<Turn>>,
+}
+
+/// A turn that runs, on the thread that asks.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    begun: Instant,
+    computed: Duration,
+}
+
+impl Turn {
+    fn now() -> Option<Self> {
+        Some(Self { begun: Instant::now(), computed: computed()? })
+    }
+
+    /// The time in which the thread had no core.
+    fn idle(self) -> Duration {
+        let computed = computed().unwrap_or_default().saturating_sub(self.computed);
+        self.begun.elapsed().saturating_sub(computed)
+    }
+}
+
+/// The time that this thread computed, where it can be told.
+fn computed() -> Option<Duration> {
+    #[cfg(target_os = "linux")]
+    return Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).ok();
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 impl Spent {
     /// A call that begins now.
     pub(super) fn new() -> Self {
-        Self { begun: Instant::now(), rested_us: AtomicU64::new(0) }
+        Self { begun: Instant::now(), rested_us: AtomicU64::new(0), turn: Mutex::new(None) }
     }
 
     /// It was ready, and others had their turn.
@@ -24,9 +54,22 @@ impl Spent {
         self.rested_us.fetch_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
+    /// The guest runs on this thread from now on.
+    pub(super) fn turn_begins(&self) {
+        *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = Turn::now();
+    }
+
+    /// It ran until now.
+    pub(super) fn turn_ends(&self) {
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.rested(turn.map(Turn::idle).unwrap_or_default());
+    }
+
     /// What counts.
     pub(super) fn time(&self) -> Duration {
-        self.begun.elapsed().saturating_sub(Duration::from_micros(self.rested_us.load(Ordering::Relaxed)))
+        let turn = *self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let rested = Duration::from_micros(self.rested_us.load(Ordering::Relaxed));
+        self.begun.elapsed().saturating_sub(rested + turn.map(Turn::idle).unwrap_or_default())
     }
 
     /// Lets it go on until the limit is reached; then there is no answer.
@@ -69,6 +112,12 @@ mod tests {
     #[tokio::test]
     async fn rest_does_not_count() {
         let spent = Spent::new();
+        spent.turn_begins();
+        std::thread::sleep(Duration::from_millis(20));
+        if computed().is_some() {
+            assert!(spent.time() < Duration::from_millis(20), "it had no core");
+        }
+        spent.turn_ends();
         tokio::time::sleep(Duration::from_millis(20)).await;
         assert!(spent.time() >= Duration::from_millis(20));
         spent.rested(Duration::from_secs(3_600));

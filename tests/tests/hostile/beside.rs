@@ -137,7 +137,7 @@ async fn nothing_is_out_of_place(db: &TestDb, innocent: &Client, ends: &Ends) ->
     ensure!(count("workflow_incidents", "innocent", "").await? == [0]);
     let (ended, held) = (ends.values().sum::<usize>(), ends.iter().filter(|(end, _)| *end != "completed"));
     let held = i64::try_from(held.map(|(_, count)| count).sum::<usize>())?;
-    ensure!(ended >= AT_ONCE && ended.is_multiple_of(AT_ONCE), "{ended} ended");
+    ensure!(ended >= AT_ONCE, "{ended} ended");
     ensure!(count("workflow_instances", "hostile", "and status = 'incident'").await? == [held]);
     ensure!(count("workflow_incidents", "hostile", "").await? == [held]);
     for table in ["workflow_external_tasks", "workflow_outbox", "workflow_timers"] {
