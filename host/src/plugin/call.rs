@@ -24,8 +24,11 @@ use crate::metrics as names;
 /// Ticks that a call may see before it yields for the first time: more than one, as the first may come at once.
 const TICKS_AT_FIRST: u64 = 2;
 
-/// A call in the slow lane that took no longer than this need not have been there.
+/// A call that took longer than this is slow.
 const SLOW: Duration = Duration::from_millis(2);
+
+/// How often a call may yield before it goes to the slow lane, even if it took no time: it waits for something.
+const POLLS_AT_FIRST_MAX: u32 = 4;
 
 /// What is called, in the words of the contract.
 pub(super) enum Request {
@@ -161,18 +164,26 @@ async fn make(
     let mut work: Work<_> = Box::pin(work.in_current_span());
     let key = (tenant, loaded.digest.clone());
     let suspect = runtime.pace.is_slow(&key);
-    if !suspect {
-        spent.turn_begins();
-        let polled = futures::poll!(work.as_mut());
-        if let Poll::Ready(answer) = polled {
-            runtime.pace.record(&key, false);
-            return answer;
-        }
-        spent.turn_ends();
+    if !suspect && let Poll::Ready(answer) = begin(&spent, &mut work).await {
+        runtime.pace.record(&key, false);
+        return answer;
     }
     let answer = runtime.lane.finish(key.0.clone(), spent.clone(), work).await;
-    runtime.pace.record(&key, !suspect || spent.time() > SLOW);
+    runtime.pace.record(&key, spent.time() > SLOW);
     answer.unwrap_or_else(|| Err(fault::interrupted(verb)))
+}
+
+/// Lets a call run here. Ticks pass also while the thread has no core: who has hardly computed goes on.
+async fn begin<T>(spent: &Spent, work: &mut Work<T>) -> Poll<T> {
+    for _ in 0..POLLS_AT_FIRST_MAX {
+        spent.turn_begins();
+        let polled = futures::poll!(work.as_mut());
+        spent.turn_ends();
+        if polled.is_ready() || spent.time() > SLOW {
+            return polled;
+        }
+    }
+    Poll::Pending
 }
 
 async fn attempt(
