@@ -119,7 +119,7 @@ pub struct PluginLimits {
     pub fuel_base: u64,
     /// More fuel for each byte of input.
     pub fuel_per_input_byte: u64,
-    /// Time by the clock on the wall; transient, not a verdict.
+    /// Time by the clock on the wall, without what a call waits for its turn or for a core; transient, not a verdict.
     pub wall_ms_max: u64,
     /// What a step may return.
     pub step_output_bytes_max: usize,

@@ -9,6 +9,7 @@ mod apply;
 mod cancel;
 mod committer;
 mod configure;
+mod crowd;
 mod decide;
 pub mod definition;
 mod definitions;

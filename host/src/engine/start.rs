@@ -21,9 +21,15 @@ impl Engine {
     ///
     /// The work goes on if the caller does not: a client that hangs up neither loses nor doubles a start.
     pub async fn start(self: &Arc<Self>, request: StartRequest) -> Result<Started, Error> {
+        // Who hangs up while they wait for a place have started nothing.
+        let place = self.crowd.enter(&request.tenant).await?;
         let engine = self.clone();
         let span = tracing::Span::current();
-        let work = tracing::Instrument::instrument(async move { engine.start_now(request).await }, span);
+        let work = async move {
+            let _place = place;
+            engine.start_now(request).await
+        };
+        let work = tracing::Instrument::instrument(work, span);
         self.work.spawn(work).await.unwrap_or_else(|_| {
             Err(Error::Busy { code: "start_interrupted", message: "the host is stopping; try again".into() })
         })

@@ -7,6 +7,7 @@ use tokio_util::task::TaskTracker;
 
 use super::Error;
 use super::committer::Committer;
+use super::crowd::Crowd;
 use super::definitions::Definitions;
 use super::mailbox::Mailboxes;
 use super::port::{Announcer, Plugins, Store};
@@ -36,6 +37,7 @@ pub struct Parts {
 pub struct Engine {
     pub(super) parts: Parts,
     pub(super) committer: Committer,
+    pub(super) crowd: Crowd,
     pub(super) definitions: Definitions,
     pub(super) mailboxes: Mailboxes,
     pub(super) ready: Arc<Ready>,
@@ -138,6 +140,7 @@ impl Engine {
         let ready = Arc::new(Ready::default());
         Arc::new(Self {
             committer: Committer::start(&parts, &ready),
+            crowd: Crowd::default(),
             definitions: Definitions::default(),
             mailboxes: Mailboxes::default(),
             ready,

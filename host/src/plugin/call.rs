@@ -1,19 +1,34 @@
 //! One call into a component: a fresh store, every limit set, the clock on the wall around it.
 
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tracing::Instrument as _;
-use wasmtime::Store;
+use wasmtime::{Engine, Store};
 
 use super::bindings::{MapContext, Mapped, Transitioned, types};
 use super::engine::Runtime;
 use super::fault;
 use super::host_state::HostState;
+use super::lane::Work;
 use super::limits;
 use super::loaded::{Loaded, Pre};
 use super::log::Author;
+use super::permits::Permit;
+use super::spent::Spent;
+use crate::domain::TenantId;
 use crate::domain::plugin::{Fault, PluginLimits, Usage};
 use crate::metrics as names;
+
+/// Ticks that a call may see before it yields for the first time: more than one, as the first may come at once.
+const TICKS_AT_FIRST: u64 = 2;
+
+/// A call that took longer than this is slow.
+const SLOW: Duration = Duration::from_millis(2);
+
+/// How often a call may yield before it goes to the slow lane, even if it took no time: it waits for something.
+const POLLS_AT_FIRST_MAX: u32 = 4;
 
 /// What is called, in the words of the contract.
 pub(super) enum Request {
@@ -86,18 +101,37 @@ fn event_bytes(event: &types::Event) -> usize {
     }
 }
 
+/// Who asks for a call, and what they hold until it has ended.
+pub(super) struct Caller {
+    tenant: TenantId,
+    permit: Option<Permit>,
+}
+
+impl Caller {
+    /// A tenant's step.
+    pub(super) fn tenant(tenant: &TenantId, permit: Permit) -> Self {
+        Self { tenant: tenant.clone(), permit: Some(permit) }
+    }
+
+    /// The host itself, which tries out a component.
+    pub(super) fn host() -> Self {
+        Self { tenant: TenantId::default(), permit: None }
+    }
+}
+
 /// Makes the call.
 pub(super) async fn call(
     runtime: &Runtime,
     loaded: &Loaded,
     limits: &PluginLimits,
+    caller: Caller,
     request: Request,
 ) -> Result<(Response, Usage), Fault> {
     let verb = request.verb();
     let plugin = loaded.name();
     let begun = Instant::now();
     let span = tracing::debug_span!("plugin", plugin, verb);
-    let answer = attempt(runtime, loaded, limits, request).instrument(span).await;
+    let answer = make(runtime, loaded, limits, caller, request).instrument(span).await;
     let usage = answer.as_ref().map(|(_, usage)| usage);
     loaded.meters.record(plugin, verb, begun.elapsed(), usage.ok());
     answer.inspect_err(count)
@@ -108,33 +142,84 @@ pub(super) fn count(fault: &Fault) {
     metrics::counter!(names::PLUGIN_FAULTS, "code" => fault.code).increment(1);
 }
 
-async fn attempt(
+/// Here, if it is quick; else it goes on in the slow lane.
+async fn make(
     runtime: &Runtime,
     loaded: &Loaded,
     limits: &PluginLimits,
+    Caller { tenant, permit }: Caller,
     request: Request,
 ) -> Result<(Response, Usage), Fault> {
     let verb = request.verb();
-    let fuel = limits::fuel(limits, request.input_bytes());
-    let output_bytes_max = match &loaded.pre {
+    let spent = Arc::new(Spent::new());
+    let author = request.author(loaded.name());
+    let attempt =
+        attempt(runtime.engine.clone(), loaded.pre.clone(), *limits, author, request, spent.clone());
+    let running = runtime.running.clone();
+    let work = async move {
+        // Given back when the call has ended, also if nobody waits for it any more.
+        let _held = (permit, running.enter());
+        attempt.await
+    };
+    let mut work: Work<_> = Box::pin(work.in_current_span());
+    let key = (tenant, loaded.digest.clone());
+    let suspect = runtime.pace.is_slow(&key);
+    if !suspect && let Poll::Ready(answer) = begin(&spent, &mut work).await {
+        runtime.pace.record(&key, false);
+        return answer;
+    }
+    let answer = runtime.lane.finish(key.0.clone(), spent.clone(), work).await;
+    runtime.pace.record(&key, spent.time() > SLOW);
+    answer.unwrap_or_else(|| Err(fault::interrupted(verb)))
+}
+
+/// Lets a call run here. Ticks pass also while the thread has no core: who has hardly computed goes on. The first
+/// turn is not measured, as nearly all calls end in it: one that does not gets it for nothing.
+async fn begin<T>(spent: &Spent, work: &mut Work<T>) -> Poll<T> {
+    if let Poll::Ready(answer) = futures::poll!(work.as_mut()) {
+        return Poll::Ready(answer);
+    }
+    spent.starts_over();
+    for _ in 1..POLLS_AT_FIRST_MAX {
+        spent.turn_begins();
+        let polled = futures::poll!(work.as_mut());
+        spent.turn_ends();
+        if polled.is_ready() || spent.time() > SLOW {
+            return polled;
+        }
+    }
+    Poll::Pending
+}
+
+async fn attempt(
+    engine: Engine,
+    pre: Arc<Pre>,
+    limits: PluginLimits,
+    author: Author,
+    request: Request,
+    spent: Arc<Spent>,
+) -> Result<(Response, Usage), Fault> {
+    let verb = request.verb();
+    let fuel = limits::fuel(&limits, request.input_bytes());
+    let output_bytes_max = match &*pre {
         Pre::Step(_) => limits.step_output_bytes_max,
         Pre::Mapper(_) => limits.mapper_output_bytes_max,
     };
     let (now_ms, seed) = request.moment();
-    let state = HostState::new(limits, request.author(loaded.name()), now_ms, seed);
+    let state = HostState::new(&limits, author, now_ms, seed);
     let wall = Duration::from_millis(limits.wall_ms_max);
     let failed = |error: &wasmtime::Error| fault::classify(verb, error, fuel, output_bytes_max, wall);
 
-    let mut store = Store::new(&runtime.engine, state);
+    let mut store = Store::new(&engine, state);
     store.limiter(|state| &mut state.limiter);
     store.set_fuel(fuel).map_err(|error| failed(&error))?;
     store.set_hostcall_fuel(output_bytes_max);
-    store.set_epoch_deadline(1);
+    store.set_epoch_deadline(TICKS_AT_FIRST);
     store.epoch_deadline_async_yield_and_update(1);
 
-    let response = match tokio::time::timeout(wall, invoke(&mut store, &loaded.pre, request)).await {
-        Ok(answer) => answer.map_err(|error| failed(&error))?,
-        Err(_) => return Err(fault::timed_out(verb, wall)),
+    let response = match spent.within(wall, invoke(&mut store, &pre, request)).await {
+        Some(answer) => answer.map_err(|error| failed(&error))?,
+        None => return Err(fault::timed_out(verb, wall)),
     };
     let left = store.get_fuel().unwrap_or_default();
     let memory_bytes = u64::try_from(store.data().limiter.peak_bytes).unwrap_or(u64::MAX);

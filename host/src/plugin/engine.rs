@@ -1,7 +1,7 @@
-//! The WebAssembly engine: its settings, what guests may import, and the ticker that lets them be interrupted.
+//! The WebAssembly engine: its settings, what guests may import, and what lets them be interrupted.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
 
 use wasmtime::component::Linker;
 use wasmtime::{
@@ -10,10 +10,10 @@ use wasmtime::{
 
 use super::bindings::StepPlugin;
 use super::host_state::HostState;
+use super::lane::Lane;
+use super::pace::Pace;
+use super::ticker::{self, Running};
 use super::{Error, wasi};
-
-/// The time between two ticks; a guest that computes yields at each.
-const TICK_MS: u64 = 10;
 
 /// The largest memory that a guest can be given, whatever the limits say.
 pub(super) const MEMORY_BYTES_CEILING: usize = 1 << 30;
@@ -25,6 +25,9 @@ const CORE_INSTANCES_PER_COMPONENT: u32 = 24;
 pub(super) struct Runtime {
     pub(super) engine: Engine,
     pub(super) linker: Linker<HostState>,
+    pub(super) running: Arc<Running>,
+    pub(super) pace: Pace,
+    pub(super) lane: Lane,
 }
 
 impl Runtime {
@@ -44,8 +47,8 @@ impl Runtime {
             engine.map_err(|error| Error::engine("the WebAssembly engine does not start", &error))?;
         let linker = linker(&engine)
             .map_err(|error| Error::engine("the imports of plugins cannot be linked", &error))?;
-        tick(&engine)?;
-        Ok(Self { engine, linker })
+        let running = ticker::start(&engine)?;
+        Ok(Self { engine, linker, running, pace: Pace::default(), lane: Lane::new()? })
     }
 }
 
@@ -62,6 +65,8 @@ fn settings() -> Config {
         .memory_init_cow(true)
         .max_wasm_stack(512 << 10)
         .async_stack_size(2 << 20)
+        // Nobody is shown one, and a guest that traps for a living should pay for it alone.
+        .wasm_backtrace_max_frames(None)
         .parallel_compilation(true);
     config
 }
@@ -101,19 +106,4 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<HostState>> {
     StepPlugin::add_to_linker::<_, wasmtime::component::HasSelf<_>>(&mut linker, |state| state)?;
     wasi::add_to_linker(&mut linker)?;
     Ok(linker)
-}
-
-/// Ends with the engine: it holds it weakly.
-fn tick(engine: &Engine) -> Result<(), Error> {
-    let engine = engine.weak();
-    let ticker = std::thread::Builder::new().name("plugin-ticker".into()).spawn(move || {
-        while let Some(engine) = engine.upgrade() {
-            engine.increment_epoch();
-            drop(engine);
-            std::thread::sleep(Duration::from_millis(TICK_MS));
-        }
-    });
-    ticker
-        .map(drop)
-        .map_err(|error| Error(format!("the ticker of the WebAssembly engine does not start: {error}")))
 }

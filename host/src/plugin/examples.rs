@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::call::{Request, Response, call};
+use super::call::{Caller, Request, Response, call};
 use super::engine::Runtime;
 use super::loaded::{Loaded, Pre};
 use super::{LoadError, convert, verdict};
@@ -70,12 +70,12 @@ async fn once(
         extra: json!({}),
     };
     let input = example.input.to_string();
-    let request = match loaded.pre {
+    let request = match *loaded.pre {
         Pre::Step(_) => Request::Start { context: convert::context(&context), input },
         Pre::Mapper(_) => Request::Transform { context: convert::map_context(&context), input },
     };
     let faulty = |fault| format!("went wrong: {fault}");
-    let (response, usage) = call(runtime, loaded, limits, request).await.map_err(faulty)?;
+    let (response, usage) = call(runtime, loaded, limits, Caller::host(), request).await.map_err(faulty)?;
     let answer = match response {
         Response::Transition(Ok(answer)) => {
             let transition = verdict::transition(answer, &loaded.descriptor, limits).map_err(faulty)?;

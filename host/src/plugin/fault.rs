@@ -32,6 +32,12 @@ pub(super) fn timed_out(verb: &str, limit: Duration) -> Fault {
     }
 }
 
+/// The call came to no end: the host stops, or it has a defect, which its log tells.
+pub(super) fn interrupted(verb: &str) -> Fault {
+    let message = format!("`{verb}` was interrupted on the side of the host; it will be tried again");
+    Fault { code: "plugin_interrupted", message, transient: true }
+}
+
 /// What wasmtime's error means.
 pub(super) fn classify(
     verb: &str,

@@ -6,7 +6,7 @@ use tokio::sync::Semaphore;
 use wasmtime::component::{Component, ComponentExportIndex};
 
 use super::bindings::{MAPPER, MapperPluginPre, STEP, StepPluginPre};
-use super::call::{Request, Response, call};
+use super::call::{Caller, Request, Response, call};
 use super::describe::Described;
 use super::engine::Runtime;
 use super::imports::Shape;
@@ -65,7 +65,7 @@ impl Loader {
             bytes,
             compensates: shape.compensates,
             migrates: shape.migrates,
-            pre,
+            pre: Arc::new(pre),
             config: None,
             meters: Meters::default(),
         };
@@ -130,7 +130,7 @@ async fn described(
     loaded: &Loaded,
     limits: &PluginLimits,
 ) -> Result<Described, LoadError> {
-    match call(runtime, loaded, limits, Request::Describe).await {
+    match call(runtime, loaded, limits, Caller::host(), Request::Describe).await {
         Ok((Response::Described(text), _)) => describe::read(&text, loaded.kind()),
         Ok(_) => Err(LoadError::new("describe_failed", "`describe` gave an answer of another kind")),
         Err(fault) => Err(LoadError::new(

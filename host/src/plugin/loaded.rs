@@ -27,7 +27,7 @@ pub struct Loaded {
     pub compensates: bool,
     /// Whether it can carry old state over.
     pub migrates: bool,
-    pub(super) pre: Pre,
+    pub(super) pre: Arc<Pre>,
     pub(super) config: Option<jsonschema::Validator>,
     pub(super) meters: Meters,
 }
@@ -55,7 +55,7 @@ pub(super) struct MapperPre {
 impl Loaded {
     /// What it is.
     pub fn kind(&self) -> PluginKind {
-        match self.pre {
+        match *self.pre {
             Pre::Step(_) => PluginKind::Step,
             Pre::Mapper(_) => PluginKind::Mapper,
         }

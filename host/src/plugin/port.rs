@@ -3,10 +3,9 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::call::{Request, Response, call, count};
+use super::call::{Caller, Request, Response, call, count};
 use super::fault::missing;
 use super::loaded::Loaded;
-use super::permits::Permit;
 use super::{PluginHost, convert, limits, select, verdict};
 use crate::domain::plugin::{Fault, MapCall, PluginKind, PluginLimits, StepCall, StepVerb};
 use crate::domain::transition::Transition;
@@ -45,8 +44,8 @@ impl Plugins for PluginHost {
                 Request::OnEvent { context, state: state.clone(), event: convert::event(event) }
             }
         };
-        let (limits, _permit) = self.admit(&loaded, &step_call.context.tenant).await?;
-        let (response, usage) = call(&self.runtime, &loaded, &limits, request).await?;
+        let (limits, caller) = self.admit(&loaded, &step_call.context.tenant).await?;
+        let (response, usage) = call(&self.runtime, &loaded, &limits, caller, request).await?;
         let result = match response {
             Response::Transition(Ok(answer)) => {
                 Ok(verdict::transition(answer, &loaded.descriptor, &limits).inspect_err(count)?)
@@ -63,8 +62,8 @@ impl Plugins for PluginHost {
             context: convert::map_context(&map_call.context),
             input: convert::text(&select::select(&map_call.input, &loaded.descriptor.input_select)),
         };
-        let (limits, _permit) = self.admit(&loaded, &map_call.context.tenant).await?;
-        let (response, usage) = call(&self.runtime, &loaded, &limits, request).await?;
+        let (limits, caller) = self.admit(&loaded, &map_call.context.tenant).await?;
+        let (response, usage) = call(&self.runtime, &loaded, &limits, caller, request).await?;
         let result = match response {
             Response::Mapped(Ok(output)) => Ok(verdict::mapped(&output).inspect_err(count)?),
             Response::Mapped(Err(error)) => Err(convert::refusal(error)),
@@ -76,7 +75,7 @@ impl Plugins for PluginHost {
 
 impl PluginHost {
     /// The limits of a call, and the right to make it.
-    async fn admit(&self, loaded: &Loaded, tenant: &TenantId) -> Result<(PluginLimits, Permit), Fault> {
+    async fn admit(&self, loaded: &Loaded, tenant: &TenantId) -> Result<(PluginLimits, Caller), Fault> {
         let types = &loaded.descriptor.types;
         let of_call = self.limits(Some(tenant), types, &loaded.digest);
         let of_tenant = self.limits(Some(tenant), &[], &Digest("".into()));
@@ -84,7 +83,7 @@ impl PluginHost {
         let plugin = plugin_max.map(|max| (&loaded.digest, max));
         let permit =
             self.permits.acquire(tenant, of_tenant.concurrent_calls_max, plugin).await.inspect_err(count)?;
-        Ok((of_call, permit))
+        Ok((of_call, Caller::tenant(tenant, permit)))
     }
 }
 

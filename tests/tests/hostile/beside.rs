@@ -48,17 +48,20 @@ async fn side_by_side(name: &str, db: TestDb) -> Result<()> {
     mob::prepare(&hostile).await?;
     calm(&innocent, Duration::from_secs(1)).await?;
 
-    let (mut cycles, mut ends, mut ratios) = (0, Ends::new(), Vec::new());
+    let (mut cycles, mut ends, mut ratios, mut beyond) = (0, Ends::new(), Vec::new(), Vec::new());
     for _ in 0..pairs {
         let alone = calm(&innocent, window).await?;
         let harmless = mobbed(&innocent, &kinds::HARMLESS, window, &mut ends).await?;
         let beside = mobbed(&innocent, &kinds::ALL, window, &mut ends).await?;
         cycles += alone.cycles() + harmless.cycles() + beside.cycles();
-        ratios.push(compare(name, alone, harmless, beside));
+        let [to_alone, to_harmless] = compare(name, alone, harmless, beside);
+        ratios.push(to_alone);
+        beyond.push(to_harmless);
     }
-    let medians = [0, 1, 2].map(|operation| median(ratios.iter().map(|ratio| ratio[operation]).collect()));
-    for (operation, ratio) in OPERATIONS.iter().zip(medians) {
-        say(&format!("{name}: {operation}: median ratio {ratio:.2}"));
+    let (medians, beyond) = (medians(&ratios), medians(&beyond));
+    for (at, operation) in OPERATIONS.iter().enumerate() {
+        let (ratio, beyond) = (medians[at], beyond[at]);
+        say(&format!("{name}: {operation}: median ratio {ratio:.2}, to as many harmless ones {beyond:.2}"));
     }
     say(&format!("{name}: {cycles} cycles of the innocent tenant; the hostile one's ends: {ends:?}"));
 
@@ -111,17 +114,20 @@ async fn mobbed(
     Ok(times)
 }
 
-fn compare(name: &str, alone: Times, harmless: Times, beside: Times) -> [f64; 3] {
+/// How much longer others wait beside hostile plugins than alone, and than beside as many harmless ones.
+fn compare(name: &str, alone: Times, harmless: Times, beside: Times) -> [[f64; 3]; 2] {
     let (alone, harmless, beside) = (alone.p99_ms(), harmless.p99_ms(), beside.p99_ms());
-    [0, 1, 2].map(|at| {
-        let (operation, ratio) = (OPERATIONS[at], beside[at] / alone[at].max(0.001));
+    let to = |base: [f64; 3]| [0, 1, 2].map(|at| beside[at] / base[at].max(0.001));
+    let ratios = to(alone);
+    for at in 0..3 {
+        let (operation, ratio) = (OPERATIONS[at], ratios[at]);
         say(&format!(
             "{name}: {operation}: innocent p99: {:.1} ms alone, {:.1} ms beside hostile plugins, ratio {ratio:.2} \
              ({:.1} ms beside as many harmless ones)",
             alone[at], beside[at], harmless[at]
         ));
-        ratio
-    })
+    }
+    [ratios, to(harmless)]
 }
 
 /// Every cycle is whole, every hostile instance is held or cut, and no incident is anybody else's.
@@ -137,13 +143,17 @@ async fn nothing_is_out_of_place(db: &TestDb, innocent: &Client, ends: &Ends) ->
     ensure!(count("workflow_incidents", "innocent", "").await? == [0]);
     let (ended, held) = (ends.values().sum::<usize>(), ends.iter().filter(|(end, _)| *end != "completed"));
     let held = i64::try_from(held.map(|(_, count)| count).sum::<usize>())?;
-    ensure!(ended >= AT_ONCE && ended.is_multiple_of(AT_ONCE), "{ended} ended");
+    ensure!(ended >= AT_ONCE, "{ended} ended");
     ensure!(count("workflow_instances", "hostile", "and status = 'incident'").await? == [held]);
     ensure!(count("workflow_incidents", "hostile", "").await? == [held]);
     for table in ["workflow_external_tasks", "workflow_outbox", "workflow_timers"] {
         ensure!(count(table, "hostile", "").await? == [0], "an effect of a hostile step is in {table}");
     }
     Ok(())
+}
+
+fn medians(rounds: &[[f64; 3]]) -> [f64; 3] {
+    [0, 1, 2].map(|at| median(rounds.iter().map(|round| round[at]).collect()))
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

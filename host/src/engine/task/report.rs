@@ -55,6 +55,7 @@ impl Engine {
         counter: Option<&'static str>,
         rule: impl Fn(&Task, crate::domain::Timestamp) -> Result<Change, Error>,
     ) -> Result<Task, Error> {
+        self.crowd.seen(tenant);
         // What this host handed out it need not read. Memory counts only if a commit confirms it.
         if let Some(task) = self.recent.take_task(tenant, id)
             && let Ok(change @ (Change::Ended(..) | Change::Offered(..) | Change::Early(_))) =

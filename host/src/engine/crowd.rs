@@ -1,0 +1,160 @@
+//! Tenants beside each other: while several are about, each has only so many starts under way at once, and those of
+//! one that floods the host wait in its own line. A tenant that is alone has the whole host.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use super::Error;
+use super::recent::lock;
+use crate::domain::TenantId;
+
+/// Starts of one tenant that are under way at once while others are about: what a commit of another waits behind.
+const STARTS_MAX: usize = 16;
+
+/// Starts of one tenant that wait in its line.
+const WAITING_MAX: usize = 10_000;
+
+/// How long a tenant counts as being about after it was last seen.
+const ABOUT: Duration = Duration::from_secs(5);
+
+/// The tenants that are about.
+#[derive(Default)]
+pub(super) struct Crowd {
+    tenants: Mutex<HashMap<TenantId, Member>>,
+}
+
+struct Member {
+    seen: Instant,
+    line: Arc<Line>,
+}
+
+struct Line {
+    starts: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+/// The right to start one instance, given back when dropped; without a number in it while the tenant is alone.
+pub(super) struct Place {
+    _held: Option<OwnedSemaphorePermit>,
+}
+
+impl Crowd {
+    /// A tenant is at work: it must not wait for the floods of others.
+    pub(super) fn seen(&self, tenant: &TenantId) {
+        self.meet(tenant);
+    }
+
+    /// Waits until the tenant may start one more.
+    pub(super) async fn enter(&self, tenant: &TenantId) -> Result<Place, Error> {
+        let Some(line) = self.meet(tenant) else { return Ok(Place { _held: None }) };
+        if let Ok(place) = line.starts.clone().try_acquire_owned() {
+            return Ok(Place { _held: Some(place) });
+        }
+        let waiting = Waiting::new(&line.waiting);
+        if waiting.behind >= WAITING_MAX {
+            let message = format!(
+                "{WAITING_MAX} starts of the tenant {tenant} wait already; try again later, and with fewer"
+            );
+            return Err(Error::Busy { code: "too_many_starts", message });
+        }
+        Ok(Place { _held: line.starts.clone().acquire_owned().await.ok() })
+    }
+
+    /// Takes note of a tenant. Its line, if others are about.
+    fn meet(&self, tenant: &TenantId) -> Option<Arc<Line>> {
+        let now = Instant::now();
+        let mut tenants = lock(&self.tenants);
+        match tenants.get_mut(tenant) {
+            Some(member) => member.seen = now,
+            None => {
+                // A newcomer is rare enough to look who has left.
+                tenants.retain(|_, member| member.is_about(now));
+                let line =
+                    Line { starts: Arc::new(Semaphore::new(STARTS_MAX)), waiting: AtomicUsize::new(0) };
+                tenants.insert(tenant.clone(), Member { seen: now, line: Arc::new(line) });
+            }
+        }
+        if tenants.len() > 1 && !tenants.iter().any(|(name, member)| name != tenant && member.is_about(now)) {
+            tenants.retain(|name, _| name == tenant);
+        }
+        (tenants.len() > 1).then(|| tenants.get(tenant).map(|member| member.line.clone())).flatten()
+    }
+}
+
+impl Member {
+    /// It was seen lately, or has starts under way.
+    fn is_about(&self, now: Instant) -> bool {
+        now.duration_since(self.seen) < ABOUT || self.line.starts.available_permits() < STARTS_MAX
+    }
+}
+
+/// One that waits in a line.
+struct Waiting<'a> {
+    count: &'a AtomicUsize,
+    behind: usize,
+}
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        Self { count, behind: count.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    fn tenants() -> (TenantId, TenantId) {
+        ("flood".parse().unwrap(), "other".parse().unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tenant_that_is_alone_is_not_bounded() {
+        let (crowd, (flood, other)) = (Crowd::default(), tenants());
+        crowd.seen(&other);
+        tokio::time::advance(ABOUT).await;
+        let places: Vec<_> =
+            (0..10 * STARTS_MAX).map(|_| crowd.enter(&flood).now_or_never().unwrap().unwrap()).collect();
+        assert_eq!(places.len(), 10 * STARTS_MAX, "the other one has left");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_waits_in_its_own_line_while_others_are_about() {
+        let (crowd, (flood, other)) = (Crowd::default(), tenants());
+        crowd.seen(&other);
+        let mut places: Vec<_> =
+            (0..STARTS_MAX).map(|_| crowd.enter(&flood).now_or_never().unwrap().unwrap()).collect();
+        let mut next = std::pin::pin!(crowd.enter(&flood));
+        assert!(next.as_mut().now_or_never().is_none(), "its places are taken");
+        assert!(crowd.enter(&other).now_or_never().is_some(), "another tenant has its own");
+        places.pop();
+        assert!(next.now_or_never().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_has_an_end_and_who_leaves_it_is_not_counted() {
+        let (crowd, (flood, other)) = (Crowd::default(), tenants());
+        crowd.seen(&other);
+        let _places: Vec<_> =
+            (0..STARTS_MAX).map(|_| crowd.enter(&flood).now_or_never().unwrap().unwrap()).collect();
+        let mut line: Vec<_> = (0..WAITING_MAX).map(|_| Box::pin(crowd.enter(&flood))).collect();
+        assert!(line.iter_mut().all(|start| start.as_mut().now_or_never().is_none()));
+        let refused = crowd.enter(&flood).now_or_never();
+        assert!(matches!(refused, Some(Err(Error::Busy { code: "too_many_starts", .. }))));
+        line.pop();
+        assert!(crowd.enter(&flood).now_or_never().is_none(), "there is room in the line");
+    }
+}

@@ -1,0 +1,183 @@
+//! The slow lane: calls that compute for long go on here, on threads of their own that give way to all others.
+//!
+//! A call begins where it is made, and nearly all end there, within microseconds. One that takes longer is
+//! moved here at the next tick, at the place where it yielded. Half of the cores at most work for the lane, at low priority, a tick
+//! for each call in turn, and tenants take turns: whatever plugins do, the threads that serve requests are free.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Wake, Waker};
+use std::time::Instant;
+
+use futures::FutureExt as _;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use super::Error;
+use super::spent::Spent;
+use super::turns::Turns;
+use crate::domain::TenantId;
+
+/// How far the lane stands back: 19 is the furthest. At 5 it gets a quarter of a core that others want all of, so that
+/// slow calls still end on a machine that is busy with other things.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 5;
+
+/// A call that has begun.
+pub(super) type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Where slow calls go on. Its threads end with it.
+pub(super) struct Lane {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    waiting: Mutex<Waiting>,
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    turns: Turns<Arc<Job>>,
+    closed: bool,
+}
+
+/// One call in the lane.
+struct Job {
+    tenant: TenantId,
+    lane: Weak<Shared>,
+    /// Timers of what the guest waits for are this runtime's.
+    timers: Handle,
+    spent: Arc<Spent>,
+    queued: AtomicBool,
+    queued_at: Mutex<Option<Instant>>,
+    work: Mutex<Option<Work<()>>>,
+}
+
+impl Lane {
+    /// A lane with a thread for half of the cores, at least one.
+    pub(super) fn new() -> Result<Self, Error> {
+        let lane = Self { shared: Arc::default() };
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        for _ in 0..(cores / 2).max(1) {
+            let shared = lane.shared.clone();
+            let thread = std::thread::Builder::new().name("plugin-lane".into()).spawn(move || {
+                stand_back();
+                while let Some(job) = shared.next() {
+                    job.turn();
+                }
+            });
+            thread.map_err(|error| Error(format!("a thread for slow plugins does not start: {error}")))?;
+        }
+        Ok(lane)
+    }
+
+    /// Lets a call go on here to its end; none if it came to no end, because it panicked or the host stops. It is
+    /// given up when the caller is.
+    pub(super) async fn finish<T: Send + 'static>(
+        &self,
+        tenant: TenantId,
+        spent: Arc<Spent>,
+        work: Work<T>,
+    ) -> Option<T> {
+        let (mut reply, answer) = oneshot::channel();
+        let work = async move {
+            let ended = tokio::select! {
+                biased;
+                () = reply.closed() => return,
+                ended = AssertUnwindSafe(work).catch_unwind() => ended,
+            };
+            // A caller that went away meanwhile does not matter; a panic has been told by its hook.
+            if let Ok(value) = ended {
+                let _ = reply.send(value);
+            }
+        };
+        let job = Arc::new(Job {
+            tenant,
+            lane: Arc::downgrade(&self.shared),
+            timers: Handle::current(),
+            spent,
+            queued: AtomicBool::new(false),
+            queued_at: Mutex::default(),
+            work: Mutex::new(Some(Box::pin(work))),
+        });
+        job.wake();
+        answer.await.ok()
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        let mut waiting = self.shared.lock();
+        waiting.closed = true;
+        let left = std::mem::take(&mut waiting.turns);
+        drop(waiting);
+        // Outside of the lock: what is dropped may wake something.
+        drop(left);
+        self.shared.arrived.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the next one whose turn it is; none when the lane is closed.
+    fn next(&self) -> Option<Arc<Job>> {
+        let mut waiting = self.lock();
+        while !waiting.closed {
+            if let Some(job) = waiting.turns.pop() {
+                return Some(job);
+            }
+            waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        None
+    }
+}
+
+impl Job {
+    /// Runs until it ends, or yields, or waits.
+    fn turn(self: Arc<Self>) {
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = self.queued_at.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.spent.rested(since.map(|since| since.elapsed()).unwrap_or_default());
+        self.queued.store(false, Ordering::Release);
+        let Some(running) = work.as_mut() else { return };
+        let waker = Waker::from(self.clone());
+        let _timers = self.timers.enter();
+        self.spent.turn_begins();
+        if running.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+            *work = None;
+        }
+        self.spent.turn_ends();
+    }
+}
+
+impl Wake for Job {
+    fn wake(self: Arc<Self>) {
+        let Some(lane) = self.lane.upgrade() else { return };
+        if self.queued.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        *self.queued_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        let mut waiting = lane.lock();
+        if !waiting.closed {
+            waiting.turns.push(&self.tenant.clone(), self);
+            drop(waiting);
+            lane.arrived.notify_one();
+        }
+    }
+}
+
+/// The thread gives way to every other. Where that cannot be said of a thread, its number alone bounds it.
+fn stand_back() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
+        tracing::debug!(%error, "slow plugins run at the priority of all others");
+    }
+}
