@@ -27,13 +27,16 @@ mod prune;
 mod recent;
 mod record;
 mod resume;
+mod revive;
 mod signal;
 mod start;
 mod surface;
 mod task;
 mod token;
+mod workers;
 
 pub use error::{Error, Mistake};
 pub use surface::{
     Deployed, Engine, HeartbeatAnswer, IncomingMessage, NewToken, Parts, StartRequest, Started, WorkerFailure,
 };
+pub use task::{Reason, Why};

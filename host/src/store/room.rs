@@ -42,7 +42,7 @@ impl<D: Driver> Room<D> {
         Self { driver: Arc::new(driver) }
     }
 
-    async fn read<T: DeserializeOwned>(
+    pub(super) async fn read<T: DeserializeOwned>(
         &self,
         statement: &'static Statement,
         argument: Value,
@@ -51,7 +51,7 @@ impl<D: Driver> Room<D> {
         parse(statement, self.driver.read(statement, &argument.to_string()).await)
     }
 
-    async fn read_one<T: DeserializeOwned>(
+    pub(super) async fn read_one<T: DeserializeOwned>(
         &self,
         statement: &'static Statement,
         argument: Value,
@@ -363,7 +363,7 @@ impl<D: Driver> Store for Room<D> {
 }
 
 /// Adds the page to an argument; one row more than asked for tells that there is a next page.
-fn paged(page: &PageRequest, mut argument: Value) -> Value {
+pub(super) fn paged(page: &PageRequest, mut argument: Value) -> Value {
     argument["after"] = json!(page.after);
     argument["rows_max"] = json!(u64::from(page.limit) + 1);
     argument
