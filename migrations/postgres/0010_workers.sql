@@ -37,6 +37,7 @@ create index idx_external_workers_status on workflow_external_workers (tenant, s
 create index idx_external_workers_seen on workflow_external_workers (last_seen_at);
 create index idx_external_workers_list on workflow_external_workers (tenant, id);
 
--- Tasks that were withdrawn from a worker that held them, for that worker. They are few.
-create index idx_external_tasks_withdrawn on workflow_external_tasks (tenant, worker_id, completed_at, id)
+-- Tasks that were withdrawn from a worker that held them, for that worker. They are few. A name may be longer than an
+-- index takes.
+create index idx_external_tasks_withdrawn on workflow_external_tasks (tenant, left(worker_id, 200), completed_at, id)
   where status = 'CANCELLED' and locked_at is not null;

@@ -97,7 +97,7 @@ pub(super) async fn why(
     Id(id): Id<TaskId>,
 ) -> Result<JsonAnswer<WhyView>, Problem> {
     let node = &state.node;
-    node.workers.flush(&node.engine, node.clock.now()).await?;
+    super::workers::write_down(node).await;
     let polled = |task_type: &str| node.desk.waits_for(&tenant, task_type);
     Ok(JsonAnswer(node.engine.why(&tenant, id, polled).await?.into()))
 }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::AppState;
 use super::access::Worker;
-use super::error::Problem;
+use super::error::{Problem, ProblemBody};
 use super::extract::{Name, Query};
 use crate::dispatch::SWEEP_SECONDS;
 use crate::domain::worker::Cancellation;
@@ -52,7 +52,7 @@ pub(super) struct CancellationsView {
     params(("id" = String, Path, description = "The name that it gave as `workerId`"),
         ("after" = Option<String>, Query, description = "The `next` of the answer before; without it, the last minute"),
         ("waitSeconds" = Option<u64>, Query, description = "How long to wait if there are none, 0 if absent")),
-    responses((status = 200, body = CancellationsView)))]
+    responses((status = 200, body = CancellationsView), (status = 429, body = ProblemBody)))]
 pub(super) async fn cancellations(
     State(state): State<AppState>,
     Worker(tenant): Worker,

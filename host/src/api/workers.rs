@@ -13,6 +13,7 @@ use super::extract::{Name, Query};
 use super::view::PageView;
 use crate::domain::Timestamp;
 use crate::domain::worker::Worker;
+use crate::node::Node;
 
 /// A worker, as the hosts have heard of it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -71,6 +72,15 @@ impl WorkerView {
     }
 }
 
+/// What this host has heard is in the database before it is read; the time as of which it is.
+pub(super) async fn write_down(node: &Node) -> Timestamp {
+    let now = node.clock.now();
+    if let Err(error) = node.workers.flush(&node.engine, now).await {
+        tracing::debug!(%error, "what was heard of workers lately is not shown");
+    }
+    now
+}
+
 /// Lists workers that named themselves when they polled, newest first.
 #[utoipa::path(get, path = "/api/v1/workers", tag = "workers",
     params(("after" = Option<String>, Query, description = "The `next` of the page before"),
@@ -82,8 +92,7 @@ pub(super) async fn list(
     query: Query,
 ) -> Result<JsonAnswer<PageView<WorkerView>>, Problem> {
     let (node, page) = (&state.node, query.page(state.node.limits.page_rows_max)?);
-    let now = node.clock.now();
-    node.workers.flush(&node.engine, now).await?;
+    let now = write_down(node).await;
     let rows = node.store.workers(&tenant, None, &page).await?;
     Ok(JsonAnswer(PageView::of(rows, page.limit, |row| row.id, |row| WorkerView::new(row, now))))
 }
@@ -98,8 +107,7 @@ pub(super) async fn show(
     Name(worker_id): Name,
 ) -> Result<JsonAnswer<WorkerView>, Problem> {
     let node = &state.node;
-    let now = node.clock.now();
-    node.workers.flush(&node.engine, now).await?;
+    let now = write_down(node).await;
     let worker = node.store.worker(&tenant, &worker_id).await?;
     worker.map(|worker| JsonAnswer(WorkerView::new(worker, now))).ok_or_else(|| {
         Problem::not_found("worker_not_found", format!("no worker `{worker_id}` has been heard of"))

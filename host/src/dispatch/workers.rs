@@ -23,6 +23,8 @@ const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 const PER_TENANT_MAX: usize = 5_000;
 /// Workers that a host keeps in mind at once.
 const WORKERS_MAX: usize = 20_000;
+/// The longest name that is listed; a worker with a longer one is served all the same.
+const NAME_BYTES_MAX: usize = 200;
 /// Workers that are written at once.
 const NOTES_MAX: usize = 500;
 
@@ -177,6 +179,9 @@ fn known<'a>(
     worker_id: &str,
     now: Timestamp,
 ) -> Option<&'a mut Heard> {
+    if worker_id.len() > NAME_BYTES_MAX {
+        return None;
+    }
     let there = crew.get(tenant).is_some_and(|workers| workers.contains_key(worker_id));
     if !there {
         let all: usize = crew.values().map(HashMap::len).sum();

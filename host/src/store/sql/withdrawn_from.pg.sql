@@ -3,6 +3,7 @@ select json_build_object('id', t.id, 'task_type', t.task_type, 'workflow_instanc
   'step_id', t.step_id, 'cancelled_at', t.completed_at)::text
 from workflow_external_tasks as t
 where t.tenant = $1::json ->> 'tenant' and t.worker_id = $1::json ->> 'worker_id'
+  and left(t.worker_id, 200) = left($1::json ->> 'worker_id', 200)
   and t.status = 'CANCELLED' and t.locked_at is not null
   and (t.completed_at, t.id) > (($1::json ->> 'since')::timestamptz, ($1::json ->> 'since_id')::uuid)
 order by t.completed_at, t.id
