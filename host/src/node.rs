@@ -129,7 +129,7 @@ impl Node {
                 }),
                 keep_running("listen", || {
                     let (node, stop) = (Arc::clone(&node), stop.clone());
-                    async move { listen::run(node.store.as_ref(), node.hub.as_ref(), stop).await }
+                    async move { listen::run(node.store.as_ref(), &node.engine, node.hub.as_ref(), stop).await }
                 }),
                 keep_running("sweep", || {
                     let (node, stop) = (Arc::clone(&node), stop.clone());

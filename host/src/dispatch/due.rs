@@ -119,6 +119,7 @@ impl Due {
         let hints = self.store.available_since(after, now).await?;
         self.delayed_until.store(now.millis(), Ordering::Relaxed);
         if !hints.is_empty() {
+            self.engine.heard(&hints);
             self.announcer.announce(&hints);
         }
         Ok(())

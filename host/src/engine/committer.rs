@@ -1,26 +1,28 @@
 //! Group commit: whatever is ready goes into one transaction.
 //!
-//! Each lane takes all that waits, up to a limit, and commits it; while one waits for the disk, another writes. Only
-//! one writes at a time, so that batches are big: what a statement costs by itself is shared by all its rows. There is
-//! no linger: under load the wait for one's turn gathers enough.
+//! Each lane takes all that waits, up to a limit, and commits it. While one batch is being written the next gathers: it
+//! sets out when the first has landed, or when it has become as big. So both the host and the database
+//! have something to do, and batches stay big: what a statement costs by itself is shared by all its rows. There is no
+//! linger: what meets nobody sets out at once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use tracing::Instrument as _;
 
 use super::Parts;
 use super::port::store::Turn;
-use super::port::{StoreError, Verdict, WriteSet};
+use super::port::{Hint, StoreError, Verdict, Write, WriteSet};
+use super::ready::Ready;
+use crate::domain::task::{Task, TaskStatus};
 use crate::failpoint::{self, Point};
 
-/// Lanes that commit at once.
-const LANES: usize = 2;
 /// Transitions that may wait for a lane before their makers do.
 const QUEUE_TRANSITIONS_MAX: usize = 4_096;
 
-/// How long a batch may be the only one that is written.
+/// How long a batch may make others wait.
 const TURN_MAX: Duration = Duration::from_secs(1);
 
 type Reply = Result<Verdict, StoreError>;
@@ -39,11 +41,18 @@ pub(super) struct Committer {
 
 impl Committer {
     /// Starts the lanes; they end when the last handle is dropped and the queue is empty.
-    pub(super) fn start(parts: &Parts) -> Self {
+    pub(super) fn start(parts: &Parts, ready: &Arc<Ready>) -> Self {
         let (queue, requests) = mpsc::channel(QUEUE_TRANSITIONS_MAX);
-        let requests = Arc::new(Mutex::new(requests));
-        for _ in 0..LANES {
-            tokio::spawn(run_lane(parts.clone(), requests.clone()));
+        let line = Arc::new(Mutex::new(requests));
+        let under_way = Arc::new(UnderWay::default());
+        for _ in 0..parts.store.commits_at_once() {
+            let lane = Lane {
+                parts: parts.clone(),
+                ready: Arc::clone(ready),
+                line: Arc::clone(&line),
+                under_way: Arc::clone(&under_way),
+            };
+            tokio::spawn(lane.run());
         }
         Self { queue }
     }
@@ -58,55 +67,143 @@ impl Committer {
     }
 }
 
-async fn run_lane(parts: Parts, requests: Arc<Mutex<mpsc::Receiver<Request>>>) {
-    loop {
-        // The lock is held until the batch is written: the others are next in line, not in the way.
-        let mut turn = requests.clone().lock_owned().await;
-        let Some(first) = turn.recv().await else { return };
-        let mut bytes = first.set.bytes();
-        let mut batch = vec![first];
-        while batch.len() < parts.limits.batch_transitions_max && bytes < parts.limits.batch_bytes_max {
-            let Ok(request) = turn.try_recv() else { break };
-            bytes += request.set.bytes();
-            batch.push(request);
+struct Lane {
+    parts: Parts,
+    ready: Arc<Ready>,
+    /// Who holds it is the next to set out.
+    line: Arc<Mutex<mpsc::Receiver<Request>>>,
+    under_way: Arc<UnderWay>,
+}
+
+impl Lane {
+    async fn run(self) {
+        while let Some(batch) = self.next_batch().await {
+            let turn = Turn::new(self.under_way.depart(batch.len()));
+            let mut commit = std::pin::pin!(commit_batch(&self.parts, &self.ready, batch, turn.clone()));
+            // A batch that waits for a lock, or for the database to come back, must not hold up all others.
+            if tokio::time::timeout(TURN_MAX, commit.as_mut()).await.is_err() {
+                turn.end();
+                commit.await;
+            }
         }
-        let turn = Turn::new(turn);
-        let mut commit = std::pin::pin!(commit_batch(&parts, batch, turn.clone()));
-        // A batch that waits for a lock, or for the database to come back, must not hold up all others.
-        if tokio::time::timeout(TURN_MAX, commit.as_mut()).await.is_err() {
-            turn.end();
-            commit.await;
+    }
+
+    /// What waits, once it shall set out; none when nothing will come any more.
+    async fn next_batch(&self) -> Option<Vec<Request>> {
+        let mut line = self.line.lock().await;
+        let mut batch = vec![line.recv().await?];
+        let mut bytes = batch[0].set.bytes();
+        loop {
+            let landed = self.under_way.landed();
+            while !self.full(&batch, bytes)
+                && let Ok(request) = line.try_recv()
+            {
+                bytes += request.set.bytes();
+                batch.push(request);
+            }
+            if self.full(&batch, bytes) || batch.len() >= self.under_way.transitions() {
+                return Some(batch);
+            }
+            tokio::select! {
+                () = landed => {}
+                request = line.recv() => match request {
+                    Some(request) => {
+                        bytes += request.set.bytes();
+                        batch.push(request);
+                    }
+                    None => return Some(batch),
+                },
+            }
         }
+    }
+
+    fn full(&self, batch: &[Request], bytes: usize) -> bool {
+        batch.len() >= self.parts.limits.batch_transitions_max || bytes >= self.parts.limits.batch_bytes_max
     }
 }
 
-async fn commit_batch(parts: &Parts, batch: Vec<Request>, turn: Turn) {
-    let mut sets = Vec::with_capacity(batch.len());
-    let mut hints = Vec::with_capacity(batch.len());
-    let mut replies = Vec::with_capacity(batch.len());
+/// Batches that are being written.
+#[derive(Default)]
+struct UnderWay {
+    transitions: AtomicUsize,
+    landed: Notify,
+}
+
+impl UnderWay {
+    fn transitions(&self) -> usize {
+        self.transitions.load(Ordering::Acquire)
+    }
+
+    /// Waits for the next batch to land, from the moment of the call on.
+    fn landed(&self) -> impl Future<Output = ()> + '_ {
+        self.landed.notified()
+    }
+
+    fn depart(self: &Arc<Self>, transitions: usize) -> Journey {
+        self.transitions.fetch_add(transitions, Ordering::AcqRel);
+        Journey { under_way: Arc::clone(self), transitions }
+    }
+}
+
+/// A batch on its way; it has landed when this is dropped.
+struct Journey {
+    under_way: Arc<UnderWay>,
+    transitions: usize,
+}
+
+impl Drop for Journey {
+    fn drop(&mut self) {
+        self.under_way.transitions.fetch_sub(self.transitions, Ordering::AcqRel);
+        self.under_way.landed.notify_waiters();
+    }
+}
+
+async fn commit_batch(parts: &Parts, ready: &Ready, batch: Vec<Request>, turn: Turn) {
     let span = batch.first().map_or_else(tracing::Span::none, |first| first.span.clone());
-    for request in batch {
-        hints.push(request.set.hints.clone());
-        sets.push(request.set);
-        replies.push(request.reply);
+    let mut sets = Vec::with_capacity(batch.len());
+    let mut followers = Vec::with_capacity(batch.len());
+    for Request { set, reply, .. } in batch {
+        followers.push(Follower { hints: set.hints.clone(), tasks: pending(&set), reply });
+        sets.push(set);
     }
     failpoint::pass(Point::CommitDecided);
     match parts.store.commit_in_turn(sets, turn).instrument(span).await {
         Ok(verdicts) => {
             failpoint::pass(Point::CommitUnannounced);
-            for ((hints, reply), verdict) in hints.into_iter().zip(replies).zip(verdicts) {
-                if verdict == Verdict::Applied && !hints.is_empty() {
-                    parts.announcer.announce(&hints);
+            let now = parts.clock.now();
+            for (follower, verdict) in followers.into_iter().zip(verdicts) {
+                if verdict == Verdict::Applied {
+                    follower.tasks.into_iter().for_each(|task| ready.offer(task, now));
+                    parts.announcer.announce(&follower.hints);
                 }
                 failpoint::pass(Point::CommitUnanswered);
                 // A maker that went away does not matter: the commit is done.
-                let _ = reply.send(Ok(verdict));
+                let _ = follower.reply.send(Ok(verdict));
             }
         }
         Err(error) => {
-            for reply in replies {
-                let _ = reply.send(Err(error.clone()));
+            let now = parts.clock.now();
+            for follower in followers {
+                // It may be there, or not: only the database knows.
+                follower.tasks.iter().for_each(|task| ready.doubt(&task.tenant, &task.task_type, now));
+                let _ = follower.reply.send(Err(error.clone()));
             }
         }
     }
+}
+
+/// What is done for a transition once its fate is known.
+struct Follower {
+    hints: Vec<Hint>,
+    tasks: Vec<Task>,
+    reply: oneshot::Sender<Reply>,
+}
+
+/// Tasks that a transition offers.
+fn pending(set: &WriteSet) -> Vec<Task> {
+    let tasks = set.writes.iter().filter_map(|write| match write {
+        Write::InsertTask(task) | Write::UpdateTask(task) if task.status == TaskStatus::Pending => Some(task),
+        _ => None,
+    });
+    tasks.cloned().collect()
 }

@@ -24,6 +24,7 @@ mod message;
 mod persist;
 pub mod port;
 mod prune;
+mod ready;
 mod recent;
 mod record;
 mod resume;
@@ -36,6 +37,8 @@ mod token;
 mod workers;
 
 pub use error::{Error, Mistake};
+pub use task::{Claimed, Trust};
+
 pub use surface::{
     Deployed, Engine, HeartbeatAnswer, IncomingMessage, NewToken, Parts, StartRequest, Started, WorkerFailure,
 };

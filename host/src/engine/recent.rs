@@ -90,7 +90,7 @@ impl Snapshot {
 }
 
 /// Everything counts that a user or a plugin can make big.
-fn task_bytes(task: &Task) -> usize {
+pub(super) fn task_bytes(task: &Task) -> usize {
     let values = json_bytes(&task.input) + value_bytes(&task.output) + value_bytes(&task.checkpoint);
     ROW_BYTES + values + text_bytes(&task.error_message) + text_bytes(&task.error_details)
 }

@@ -10,6 +10,7 @@ use super::committer::Committer;
 use super::definitions::Definitions;
 use super::mailbox::Mailboxes;
 use super::port::{Announcer, Plugins, Store};
+use super::ready::Ready;
 use super::recent::Recent;
 use crate::domain::definition::DefinitionRow;
 use crate::domain::limits::Limits;
@@ -37,6 +38,7 @@ pub struct Engine {
     pub(super) committer: Committer,
     pub(super) definitions: Definitions,
     pub(super) mailboxes: Mailboxes,
+    pub(super) ready: Arc<Ready>,
     pub(super) recent: Recent,
     /// Work that goes on even if its caller does not.
     pub(super) work: TaskTracker,
@@ -133,10 +135,12 @@ pub struct NewToken {
 impl Engine {
     /// An engine of these parts. Must be called within a tokio runtime.
     pub fn new(parts: Parts) -> Arc<Self> {
+        let ready = Arc::new(Ready::default());
         Arc::new(Self {
-            committer: Committer::start(&parts),
+            committer: Committer::start(&parts, &ready),
             definitions: Definitions::default(),
             mailboxes: Mailboxes::default(),
+            ready,
             recent: Recent::default(),
             work: TaskTracker::new(),
             parts,

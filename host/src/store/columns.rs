@@ -56,6 +56,12 @@ impl Layout {
         Some(Self { columns: names.zip(kinds).collect() })
     }
 
+    /// How many columns.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.columns.len()
+    }
+
     /// The columns of some rows.
     pub(super) fn fill<T: Serialize>(&self, rows: &[T]) -> Result<Vec<Column>, Unfit> {
         let mut columns: Vec<Column> =

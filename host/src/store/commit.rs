@@ -87,7 +87,10 @@ async fn write(
         let writes: Vec<&Write> = same_kind.iter().map(|row| row.write).collect();
         let written = tx.write(statement, &writes).await?;
         failpoint::pass(Point::CommitStatement);
-        if all_there && matches!(kind, Kind::UpdateInstance | Kind::UpdateTask) && written < writes.len() {
+        if all_there
+            && matches!(kind, Kind::UpdateInstance | Kind::UpdateTask | Kind::LockTask)
+            && written < writes.len()
+        {
             return Ok(false);
         }
     }

@@ -45,6 +45,12 @@ pub(super) trait Driver: Send + Sync + 'static {
     /// when only the disk is waited for.
     async fn transact(&self, sets: &[Arc<Prepared>], turn: &Turn) -> Result<Vec<Verdict>, Fault>;
 
+    /// How many commits it can work on at once.
+    fn commits_at_once(&self) -> usize;
+
+    /// Whether other hosts may write to the same database.
+    fn shared(&self) -> bool;
+
     /// Tells other hosts, if there can be any.
     fn announce(&self, hints: Vec<Hint>);
 

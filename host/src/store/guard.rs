@@ -53,25 +53,8 @@ pub(super) async fn presume(
     tx: &mut dyn Transaction,
     sets: &[Arc<Prepared>],
 ) -> Result<Option<Vec<Verdict>>, Fault> {
-    let mut taken: HashSet<Uuid> = HashSet::new();
-    for set in sets {
-        let updates = |write: &&Write| matches!(write, Write::UpdateInstance(_) | Write::UpdateTask(_));
-        let mut unguarded = set.set.writes.iter().filter(updates).count();
-        for guard in &set.set.guards {
-            let (id, version) = match guard {
-                Guard::Instance { id, version, .. } => (id.0, version),
-                Guard::Task { id, version, .. } => (id.0, version),
-                Guard::NewestVersion { .. } | Guard::StartKey { .. } => continue,
-                _ => return Ok(None),
-            };
-            if !taken.insert(id) || written_version(&set.set, id) != Some(version + 1) {
-                return Ok(None);
-            }
-            unguarded -= 1;
-        }
-        if unguarded > 0 {
-            return Ok(None);
-        }
+    if !presumable(sets) {
+        return Ok(None);
     }
     let shared = || sets.iter().flat_map(|set| &set.set.guards).filter(|guard| !exclusive(guard));
     let found = look(tx, shared()).await?;
@@ -84,11 +67,40 @@ pub(super) async fn presume(
     Ok(Some(verdicts))
 }
 
+/// Whether every guard of a batch is on a row that its own transition changes from the version before, and on no row
+/// that another one changes; or on something that any number of them may rely on.
+pub(super) fn presumable(sets: &[Arc<Prepared>]) -> bool {
+    let mut taken: HashSet<Uuid> = HashSet::new();
+    for set in sets {
+        let updates = |write: &&Write| {
+            matches!(write, Write::UpdateInstance(_) | Write::UpdateTask(_) | Write::LockTask(_))
+        };
+        let mut unguarded = set.set.writes.iter().filter(updates).count();
+        for guard in &set.set.guards {
+            let (id, version) = match guard {
+                Guard::Instance { id, version, .. } => (id.0, version),
+                Guard::Task { id, version, .. } => (id.0, version),
+                Guard::NewestVersion { .. } | Guard::StartKey { .. } => continue,
+                _ => return false,
+            };
+            if !taken.insert(id) || written_version(&set.set, id) != Some(version + 1) {
+                return false;
+            }
+            unguarded -= 1;
+        }
+        if unguarded > 0 {
+            return false;
+        }
+    }
+    true
+}
+
 /// The version that a transition gives to an instance or a task.
 fn written_version(set: &WriteSet, id: Uuid) -> Option<i64> {
     set.writes.iter().find_map(|write| match write {
         Write::UpdateInstance(row) if row.id.0 == id => Some(row.version),
         Write::UpdateTask(row) if row.id.0 == id => Some(row.version),
+        Write::LockTask(row) if row.id.0 == id => Some(row.version),
         _ => None,
     })
 }

@@ -27,6 +27,7 @@ twins! {
     8 "0008_lanes",
     9 "0009_lean",
     10 "0010_workers",
+    14 "0014_expect",
 }
 
 /// One step of the schema, in both dialects.
@@ -62,4 +63,26 @@ fn migrator(dialect: impl Fn(&Twin) -> &'static str) -> Migrator {
         Migration::new(twin.number, twin.name.into(), MigrationType::Simple, sql, false)
     };
     Migrator::with_migrations(TWINS.iter().map(migration).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_a_step_and_steps_are_in_order() {
+        for dialect in ["postgres", "sqlite"] {
+            let folder = format!("{}/../migrations/{dialect}", env!("CARGO_MANIFEST_DIR"));
+            let mut files: Vec<String> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().to_string_lossy().trim_end_matches(".sql").to_owned())
+                .collect();
+            files.sort();
+            let steps: Vec<&str> = TWINS.iter().map(|twin| twin.name).collect();
+            assert_eq!(files, steps, "{dialect}");
+        }
+        for twin in TWINS {
+            assert!(twin.name.starts_with(&format!("{:04}_", twin.number)), "{}", twin.name);
+        }
+    }
 }

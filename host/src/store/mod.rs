@@ -19,6 +19,7 @@ pub mod preload;
 mod prepare;
 pub mod raw;
 mod room;
+mod rows;
 mod sqlite;
 mod statement;
 mod workers;

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::commit;
 use super::driver::{Driver, Single};
-use super::error::Fault;
 use super::prepare::Prepared;
+use super::rows::{ended, paged, parse};
 use super::statement::{self as sql, Statement};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
@@ -166,6 +166,14 @@ impl<D: Driver> Store for Room<D> {
             .collect())
     }
 
+    fn commits_at_once(&self) -> usize {
+        self.driver.commits_at_once()
+    }
+
+    fn shared(&self) -> bool {
+        self.driver.shared()
+    }
+
     async fn next_hints(&self) -> Vec<Hint> {
         self.driver.next_hints().await
     }
@@ -199,6 +207,18 @@ impl<D: Driver> Store for Room<D> {
 
     async fn task(&self, tenant: &TenantId, id: TaskId) -> Result<Option<Task>> {
         self.read_one(&sql::TASK, json!({ "tenant": tenant, "id": id })).await
+    }
+
+    async fn pending_tasks(
+        &self,
+        tenant: &TenantId,
+        task_types: &[String],
+        now: Timestamp,
+        rows_max: u32,
+    ) -> Result<Vec<Task>> {
+        let argument =
+            json!({ "tenant": tenant, "task_types": task_types, "now": now, "rows_max": rows_max });
+        self.read(&sql::PENDING_TASKS, argument).await
     }
 
     async fn events(&self, tenant: &TenantId, step: StepExecutionId) -> Result<Vec<InboxEvent>> {
@@ -360,24 +380,4 @@ impl<D: Driver> Store for Room<D> {
     async fn close(&self) {
         self.driver.close().await;
     }
-}
-
-/// Adds the page to an argument; one row more than asked for tells that there is a next page.
-pub(super) fn paged(page: &PageRequest, mut argument: Value) -> Value {
-    argument["after"] = json!(page.after);
-    argument["rows_max"] = json!(u64::from(page.limit) + 1);
-    argument
-}
-
-fn parse<T: DeserializeOwned>(
-    statement: &'static Statement,
-    rows: std::result::Result<Vec<String>, Fault>,
-) -> Result<Vec<T>> {
-    let unreadable = |error| StoreError::Broken(format!("{}: a row cannot be read: {error}", statement.name));
-    rows?.iter().map(|row| serde_json::from_str(row).map_err(unreadable)).collect()
-}
-
-/// The task that did the work has panicked, or the host is going down.
-fn ended(error: tokio::task::JoinError) -> StoreError {
-    StoreError::Unknown(format!("the task that wrote has ended early: {error}"))
 }

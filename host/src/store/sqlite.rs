@@ -131,6 +131,14 @@ impl Driver for Sqlite {
         decided
     }
 
+    fn commits_at_once(&self) -> usize {
+        1
+    }
+
+    fn shared(&self) -> bool {
+        false
+    }
+
     fn announce(&self, _: Vec<Hint>) {}
 
     async fn next_hints(&self) -> Vec<Hint> {

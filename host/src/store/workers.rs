@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::driver::Driver;
-use super::room::{Room, paged};
+use super::room::Room;
+use super::rows::paged;
 use super::statement as sql;
 use crate::domain::page::PageRequest;
 use crate::domain::task::Task;

@@ -35,6 +35,7 @@ async fn check(db: TestDb, cut: Cut) -> Result<()> {
     case.write(&*store, vec![]).await?;
     stale.write(&*store, vec![]).await?;
     proxy.cut_next(cut);
+    // A transition that does not hold sends the batch the longer way, which ends with COMMIT.
     // A repetition of what was done would be a conflict, and the journal's line a second one.
     let batch = [
         set(vec![case.guard(1)], vec![case.moved_on(2), Write::InsertJournal(case.journal(1))]),
@@ -53,6 +54,7 @@ async fn every_commit_may_be_cut(db: TestDb) -> Result<()> {
     let store = stepwell::store::open(&url, Uuid::now_v7()).await?;
     let case = Case::new();
     case.write(&*store, vec![]).await?;
+    proxy.commits_name(case.tenant.as_str());
     for version in 1..=20 {
         proxy.cut_next(if version % 2 == 0 { Cut::BeforeTheAnswer } else { Cut::BeforeTheServer });
         let step = set(
@@ -71,6 +73,7 @@ async fn nobody_knows_while_the_database_is_away(db: TestDb) -> Result<()> {
     let store = stepwell::store::open(&url, Uuid::now_v7()).await?;
     let case = Case::new();
     case.write(&*store, vec![]).await?;
+    proxy.commits_name(case.tenant.as_str());
     proxy.cut_for_good(Cut::BeforeTheAnswer);
     let ended = store.commit(vec![set(vec![case.guard(1)], vec![case.moved_on(2)])]).await;
     assert!(matches!(ended, Err(StoreError::Unknown(_))), "{ended:?}");

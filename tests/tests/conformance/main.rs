@@ -6,6 +6,7 @@ mod commits;
 mod deadlines;
 mod fixture;
 mod hints;
+mod locks;
 mod lost_commits;
 mod opening;
 mod outbox;

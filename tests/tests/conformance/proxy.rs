@@ -26,6 +26,8 @@ struct Shared {
     /// The next cut, 0 for none.
     cut: AtomicU8,
     cuts: AtomicU8,
+    /// A message with this in it is a commit, too: a batch in one statement is one.
+    batch: Mutex<Option<Vec<u8>>>,
     /// The answer to a message with this in it is swallowed, once.
     word: Mutex<Option<Vec<u8>>>,
     /// Nobody gets through any more after a cut.
@@ -47,6 +49,7 @@ impl Proxy {
         let shared = Arc::new(Shared {
             cut: AtomicU8::new(0),
             cuts: AtomicU8::new(0),
+            batch: Mutex::new(None),
             word: Mutex::new(None),
             closed_after: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -68,6 +71,11 @@ impl Proxy {
         *self.shared.word.lock().expect("the word") = Some(word.as_bytes().to_vec());
     }
 
+    /// A statement that names `word` as a parameter counts as a COMMIT, too.
+    pub(crate) fn commits_name(&self, word: &str) {
+        *self.shared.batch.lock().expect("the word") = Some(word.as_bytes().to_vec());
+    }
+
     /// Cuts the next COMMIT.
     pub(crate) fn cut_next(&self, cut: Cut) {
         self.shared.cut.store(cut as u8, Ordering::SeqCst);
@@ -86,6 +94,14 @@ impl Proxy {
 }
 
 impl Shared {
+    fn commits(&self, message: &[u8]) -> bool {
+        let batch = self.batch.lock().expect("the word");
+        message.windows(7).any(|word| word.eq_ignore_ascii_case(b"commit\0"))
+            || batch
+                .as_ref()
+                .is_some_and(|word| message.windows(word.len()).any(|part| part == word.as_slice()))
+    }
+
     fn names_word(&self, message: &[u8]) -> bool {
         let mut word = self.word.lock().expect("the word");
         let named =
@@ -122,8 +138,7 @@ async fn forth(
             return Ok(());
         }
         let message = &buffer[..count];
-        let commit = message.windows(7).any(|word| word.eq_ignore_ascii_case(b"commit\0"));
-        let cut = if commit { shared.cut.swap(0, Ordering::SeqCst) } else { 0 };
+        let cut = if shared.commits(message) { shared.cut.swap(0, Ordering::SeqCst) } else { 0 };
         if cut != 0 {
             shared.cuts.fetch_add(1, Ordering::SeqCst);
             shared.closed.store(shared.closed_after.load(Ordering::SeqCst), Ordering::SeqCst);

@@ -81,6 +81,10 @@ impl Store for Memory {
         Ok(verdicts)
     }
 
+    fn commits_at_once(&self) -> usize {
+        2
+    }
+
     async fn claim_tasks(&self, claim: &TaskClaim) -> Result<Vec<Task>> {
         self.write(|tables| {
             let mut pending: Vec<&mut Task> = tables
@@ -107,6 +111,25 @@ impl Store for Memory {
                 task.clone()
             });
             claimed.collect()
+        })
+        .await
+    }
+
+    async fn pending_tasks(
+        &self,
+        tenant: &TenantId,
+        task_types: &[String],
+        now: Timestamp,
+        rows_max: u32,
+    ) -> Result<Vec<Task>> {
+        self.read(|tables| {
+            let pending = tables.tasks.values().filter(|task| {
+                task.status == TaskStatus::Pending
+                    && task.tenant == *tenant
+                    && task.available_at <= now
+                    && task_types.contains(&task.task_type)
+            });
+            pending.take(rows_max as usize).cloned().collect()
         })
         .await
     }

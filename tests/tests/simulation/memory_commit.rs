@@ -85,6 +85,17 @@ fn insert_or_update(tables: &mut Tables, write: &Write) {
         Write::InsertTask(row) | Write::UpdateTask(row) => {
             tables.tasks.insert(row.id, row.clone());
         }
+        Write::LockTask(row) => {
+            if let Some(task) = tables.tasks.get_mut(&row.id) {
+                task.status = TaskStatus::Locked;
+                task.worker_id.clone_from(&row.worker_id);
+                task.lock_token = row.lock_token;
+                (task.locked_at, task.last_heartbeat_at) = (row.locked_at, row.locked_at);
+                (task.lock_expires_at, task.due_at) = (row.lock_expires_at, row.due_at);
+                task.updated_at = row.locked_at.unwrap_or(task.updated_at);
+                task.version = row.version;
+            }
+        }
         Write::CancelTask(by) => cancel_tasks(tables, by.at, |task| {
             task.step_execution_id == by.step_execution_id && task.key == by.key
         }),

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use super::state::{GroupKey, Order, Repeat};
 use super::{Desk, lock};
 use crate::domain::task::Task;
-use crate::engine::Error;
 use crate::engine::port::StoreError;
 use crate::engine::port::store::TaskClaim;
+use crate::engine::{Claimed, Error};
 use crate::failpoint::{self, Point};
 use crate::metrics as names;
 
@@ -20,15 +20,20 @@ const GIVE_BACK_TRIES: u32 = 5;
 impl Desk {
     /// Claims for a group for as long as it has reason to, unless that is under way already.
     pub(super) fn serve(self: &Arc<Self>, key: &GroupKey) {
-        let Some(order) = lock(&self.state).begin(key) else { return };
+        let Some(order) = self.begin(key) else { return };
         let (desk, key) = (Arc::clone(self), key.clone());
         self.claims.spawn(async move {
             let mut next = Some(order);
             while let Some(order) = next {
                 desk.claim(&key, order).await;
-                next = lock(&desk.state).begin(&key);
+                next = desk.begin(&key);
             }
         });
+    }
+
+    fn begin(&self, key: &GroupKey) -> Option<Order> {
+        let known = self.engine.claimable(&key.0, &key.1);
+        lock(&self.state).begin(key, known)
     }
 
     async fn claim(self: &Arc<Self>, key: &GroupKey, order: Order) {
@@ -36,6 +41,9 @@ impl Desk {
             Ok(task_types) => task_types,
             Err(error) => return self.refuse(key, error),
         };
+        if task_types.is_empty() {
+            return self.hand_out(key, order, Claimed { tasks: Vec::new(), all: true });
+        }
         let claim = TaskClaim {
             tenant: key.0.clone(),
             task_types,
@@ -43,26 +51,26 @@ impl Desk {
             slots: order.slots.clone(),
         };
         let started = Instant::now();
-        let store = Arc::clone(&self.store);
-        let claimed = tokio::spawn(async move { store.claim_tasks(&claim).await }).await;
+        let (engine, trust) = (Arc::clone(&self.engine), order.trust);
+        let claimed = tokio::spawn(async move { engine.claim(&claim, trust).await }).await;
         metrics::histogram!(names::CLAIM_SECONDS).record(started.elapsed().as_secs_f64());
         match claimed {
-            Ok(Ok(tasks)) => self.hand_out(key, order, tasks),
+            Ok(Ok(claimed)) => self.hand_out(key, order, claimed),
             Ok(Err(error)) => self.refuse(key, error),
             Err(panicked) => self.refuse(key, StoreError::Broken(panicked.to_string())),
         }
     }
 
-    fn hand_out(self: &Arc<Self>, key: &GroupKey, order: Order, tasks: Vec<Task>) {
+    fn hand_out(self: &Arc<Self>, key: &GroupKey, order: Order, claimed: Claimed) {
+        let Claimed { tasks, all } = claimed;
         if !tasks.is_empty() {
             failpoint::pass(Point::TasksLocked);
         }
         if let Some(at) = tasks.iter().filter_map(|task| task.due_at).min() {
             self.alarm.not_later_than(at);
         }
-        self.engine.claimed(&tasks);
         let tasks = tasks.into_iter().map(|task| (task.lock_token, task)).collect();
-        let settled = lock(&self.state).settle(key, order, tasks);
+        let settled = lock(&self.state).settle(key, order, tasks, all);
         let mut unwanted = settled.unwanted;
         for (waiter, tasks) in settled.answers {
             for task in &tasks {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::domain::{LockToken, TenantId};
+use crate::engine::Trust;
 use crate::engine::port::store::ClaimSlot;
 
 /// Slots of one claim at most.
@@ -53,12 +54,15 @@ struct Group<W> {
     claiming: bool,
     announced: usize,
     ask: bool,
+    /// The next claim shall ask the database, whatever this host believes.
+    verify: bool,
     repeats: u32,
 }
 
 /// A claim to make: its slots, in order, and whose they are.
 pub(super) struct Order {
     pub(super) slots: Vec<ClaimSlot>,
+    pub(super) trust: Trust,
     owners: HashMap<LockToken, PollerId>,
     announced: usize,
 }
@@ -145,6 +149,7 @@ impl<W> State<W> {
             claiming: false,
             announced: 0,
             ask: false,
+            verify: false,
             repeats: 0,
         });
         group.pollers.insert(self.last_id, poller);
@@ -203,21 +208,40 @@ impl<W> State<W> {
         }
         for (_, key) in &keys {
             if let Some(group) = self.groups.get_mut(key) {
-                group.ask = true;
+                (group.ask, group.verify) = (true, true);
             }
         }
         keys.into_iter().map(|(_, key)| key).collect()
     }
 
-    /// The next claim of a group, if it needs one and none is under way.
-    pub(super) fn begin(&mut self, key: &GroupKey) -> Option<Order> {
+    /// The next claim of a group, if it needs one and none is under way. `known` is how many tasks it would find, if
+    /// that is known.
+    pub(super) fn begin(&mut self, key: &GroupKey, known: Option<usize>) -> Option<Order> {
         let group = self.groups.get_mut(key)?;
         let fresh = group.pollers.values().any(|poller| !poller.asked);
         if group.claiming || group.pollers.is_empty() || !(fresh || group.ask || group.announced > 0) {
             return None;
         }
-        let slots_max = if fresh { SLOTS_MAX } else { group.announced.clamp(SLOTS_MIN, SLOTS_MAX) };
-        let mut order = Order { slots: Vec::new(), owners: HashMap::new(), announced: group.announced };
+        // Who will not wait wants to know what is there now; who waits is told of what comes.
+        let impatient = group.pollers.values().any(|poller| poller.impatient);
+        let trust = match (group.verify, impatient) {
+            (true, _) => Trust::Nothing,
+            (false, true) => Trust::Tasks,
+            (false, false) => Trust::Absence,
+        };
+        // What was announced since `known` was counted is asked for.
+        if known == Some(0) && trust == Trust::Absence && group.announced == 0 {
+            group.pollers.values_mut().for_each(|poller| poller.asked = true);
+            group.ask = false;
+            return None;
+        }
+        let slots_max = match known {
+            Some(known) if trust != Trust::Nothing => known.clamp(1, SLOTS_MAX),
+            _ if fresh => SLOTS_MAX,
+            _ => group.announced.clamp(SLOTS_MIN, SLOTS_MAX),
+        };
+        let mut order =
+            Order { slots: Vec::new(), trust, owners: HashMap::new(), announced: group.announced };
         group.pollers.values_mut().for_each(|poller| poller.covered = true);
         for (id, poller) in &mut group.pollers {
             let room = slots_max - order.slots.len();
@@ -229,16 +253,17 @@ impl<W> State<W> {
                 poller.in_claim = true;
             }
         }
-        (group.claiming, group.ask, group.announced) = (true, false, 0);
+        (group.claiming, group.ask, group.verify, group.announced) = (true, false, false, 0);
         Some(order)
     }
 
-    /// A claim has ended with these tasks, each with the token of its slot.
+    /// A claim has ended with these tasks, each with the token of its slot; `all_found` if there was no more.
     pub(super) fn settle<T>(
         &mut self,
         key: &GroupKey,
         order: Order,
         mut tasks: Vec<(Option<LockToken>, T)>,
+        all_found: bool,
     ) -> Settled<W, T> {
         let found = tasks.len();
         // A database returns rows in any order; the slots were filled in the order of the tasks.
@@ -260,7 +285,6 @@ impl<W> State<W> {
             return settled;
         };
         group.claiming = false;
-        let all_found = found < order.slots.len();
         let before = group.pollers.len();
         for (id, share) in shares {
             match group.pollers.remove(&id) {

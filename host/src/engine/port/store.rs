@@ -173,6 +173,16 @@ pub trait Store: super::WorkerRows {
     /// Extends or gives back leases on tasks; for each whether it was still held.
     async fn lease_tasks(&self, leases: &[TaskLease]) -> Result<Vec<bool>>;
 
+    /// How many commits it can work on at once without one of them waiting for another from the first to the last.
+    fn commits_at_once(&self) -> usize {
+        1
+    }
+
+    /// Whether other hosts may write to the same database.
+    fn shared(&self) -> bool {
+        true
+    }
+
     // -- hints -----------------------------------------------------------------------------------
 
     /// Hints of other hosts: waits for the next ones. On SQLite there are none, and it waits for ever.
@@ -201,6 +211,14 @@ pub trait Store: super::WorkerRows {
     async fn step_execution(&self, tenant: &TenantId, id: StepExecutionId) -> Result<Option<StepExecution>>;
     /// A task.
     async fn task(&self, tenant: &TenantId, id: TaskId) -> Result<Option<Task>>;
+    /// Tasks of some types that can be claimed at `now`, in no particular order: all of them, or as many as asked for.
+    async fn pending_tasks(
+        &self,
+        tenant: &TenantId,
+        task_types: &[String],
+        now: Timestamp,
+        rows_max: u32,
+    ) -> Result<Vec<Task>>;
     /// Events of a step that are not consumed, in order of arrival.
     async fn events(&self, tenant: &TenantId, step: StepExecutionId) -> Result<Vec<InboxEvent>>;
     /// An incident.

@@ -18,7 +18,8 @@ use crate::domain::token::Token;
 use crate::domain::transition::Failure;
 use crate::domain::worker::WorkerNote;
 use crate::domain::{
-    Digest, EventId, IncidentId, InstanceId, StepExecutionId, TaskId, TenantId, TimerId, Timestamp, TokenId,
+    Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, TaskId, TenantId, TimerId,
+    Timestamp, TokenId,
 };
 
 /// One transition: all of it is written, or nothing.
@@ -121,6 +122,8 @@ pub enum Write {
     InsertTask(Task),
     /// A task changed, from the version before the one that it has now. Its input never does.
     UpdateTask(Task),
+    /// A pending task is held, from the version before the one that it has now.
+    LockTask(TaskLocked),
     /// Withdraw a task of a step by key, if it is open.
     CancelTask(StepKey),
     /// A timer, new or moved.
@@ -234,6 +237,36 @@ pub struct InstanceUpdate {
     pub context: Option<Value>,
     pub updated_at: Timestamp,
     pub ended_at: Option<Timestamp>,
+}
+
+/// A task is held by a worker.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "as in Task")]
+pub struct TaskLocked {
+    pub id: TaskId,
+    pub tenant: TenantId,
+    pub worker_id: Option<String>,
+    pub lock_token: Option<LockToken>,
+    pub locked_at: Option<Timestamp>,
+    pub lock_expires_at: Option<Timestamp>,
+    pub due_at: Option<Timestamp>,
+    pub version: i64,
+}
+
+impl TaskLocked {
+    /// What a lock changes in a task's row.
+    pub fn of(held: &Task) -> Self {
+        Self {
+            id: held.id,
+            tenant: held.tenant.clone(),
+            worker_id: held.worker_id.clone(),
+            lock_token: held.lock_token,
+            locked_at: held.locked_at,
+            lock_expires_at: held.lock_expires_at,
+            due_at: held.due_at,
+            version: held.version,
+        }
+    }
 }
 
 /// Something of a step, by the key that its plugin chose.

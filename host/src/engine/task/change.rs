@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::domain::Timestamp;
 use crate::domain::event::Event;
 use crate::domain::task::{Holder, Task, TaskStatus, seconds_to_millis};
+use crate::engine::port::store::ClaimSlot;
 use crate::engine::{Error, WorkerFailure};
 
 /// What a report or a deadline does to a task.
@@ -177,6 +178,22 @@ pub(super) fn unlock(task: &Task, holder: &Holder, now: Timestamp) -> Result<Cha
     Ok(Change::Offered(Box::new(give_back(task, now)), note))
 }
 
+/// Gives a pending task to a worker: what the claim of a database does to a row.
+pub(super) fn lock(task: Task, slot: &ClaimSlot, now: Timestamp) -> Task {
+    let mut next = task;
+    let lock_ms = slot.lock_ms.unwrap_or_else(|| seconds_to_millis(next.lock_duration_seconds));
+    next.status = TaskStatus::Locked;
+    next.worker_id.clone_from(&slot.worker_id);
+    next.lock_token = Some(slot.lock_token);
+    next.locked_at = Some(now);
+    next.last_heartbeat_at = Some(now);
+    next.lock_expires_at = Some(now.plus_millis(lock_ms));
+    next.updated_at = now;
+    next.version += 1;
+    next.due_at = next.deadline();
+    next
+}
+
 /// Gives a held task back as if it had never been taken.
 pub(super) fn give_back(task: &Task, now: Timestamp) -> Task {
     let mut next = task.clone();
@@ -218,4 +235,4 @@ fn check_held(task: &Task, holder: &Holder) -> Result<(), Error> {
 
 #[cfg(test)]
 #[path = "change_tests.rs"]
-mod tests;
+pub(in crate::engine) mod tests;

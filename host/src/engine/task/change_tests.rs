@@ -7,7 +7,8 @@ use crate::domain::{InstanceId, LockToken, StepExecutionId, TaskId, TenantId};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
-fn locked() -> Task {
+/// A task in the middle of its first attempt.
+pub(in crate::engine) fn locked() -> Task {
     let now = Timestamp::from_millis(990_000);
     Task {
         id: TaskId::new(),

@@ -64,11 +64,6 @@ impl Engine {
         self.change_task(tenant, id, None, |task, now| change::unlock(task, holder, now)).await
     }
 
-    /// Tasks were claimed by pollers of this host, who will soon report on them.
-    pub fn claimed(&self, tasks: &[Task]) {
-        self.recent.keep_tasks(tasks);
-    }
-
     /// Gives tasks back that were claimed and could not be delivered: no attempt and no lock expiry is spent.
     pub async fn give_back(&self, tasks: Vec<Task>) -> Result<(), Error> {
         let now = self.parts.clock.now();
@@ -87,6 +82,7 @@ impl Engine {
                 count: 1,
             })
             .collect();
+        self.heard(&hints);
         self.parts.announcer.announce(&hints);
         Ok(())
     }

@@ -12,6 +12,7 @@ use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
+use super::company::{Company, SIGN_OF_LIFE};
 use super::session::Sessions;
 use crate::engine::port::Hint;
 use crate::store::patience::Patience;
@@ -68,13 +69,37 @@ impl Hints {
 struct Message {
     node: Uuid,
     hints: Vec<Hint>,
+    /// It has just begun to listen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    hello: bool,
+}
+
+/// A host's place among the others.
+pub(super) struct Seat {
+    /// Its number.
+    pub(super) node: Uuid,
+    /// What it has to say.
+    pub(super) said: Arc<Hints>,
+    /// What it has heard.
+    pub(super) heard: Arc<Hints>,
+    /// Whether anybody else is there.
+    pub(super) company: Company,
 }
 
 /// Sends what this host has to say, for ever. What cannot be sent is dropped: after a lost connection the other
 /// hosts ask for everything anyway.
-pub(super) async fn speak(node: Uuid, queue: Arc<Hints>, sessions: Arc<Sessions>) {
+pub(super) async fn speak(seat: Arc<Seat>, sessions: Arc<Sessions>) {
+    let mut signs_of_life = tokio::time::interval(SIGN_OF_LIFE);
     loop {
-        let payloads = pack(node, merge(queue.take().await));
+        let payloads = tokio::select! {
+            _ = signs_of_life.tick() => vec![text(seat.node, Vec::new(), false)],
+            hints = seat.said.take() => {
+                if seat.company.absent() {
+                    continue;
+                }
+                pack(seat.node, merge(hints))
+            }
+        };
         let argument = serde_json::json!(payloads).to_string();
         metrics::counter!(crate::metrics::STORE_TRANSACTIONS, "kind" => "hint").increment(1);
         if let Err(fault) = sessions.query(&statement::NOTIFY, &argument).await {
@@ -99,22 +124,41 @@ pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgListener, sq
 
 /// Hears what other hosts say, for ever. After a lost connection anything may have been missed.
 pub(super) async fn listen(
-    node: Uuid,
+    seat: Arc<Seat>,
     mut listener: PgListener,
     options: PgConnectOptions,
-    queue: Arc<Hints>,
+    sessions: Arc<Sessions>,
 ) {
     loop {
+        let hello = serde_json::json!([text(seat.node, Vec::new(), true)]).to_string();
+        if let Err(fault) = sessions.query(&statement::NOTIFY, &hello).await {
+            tracing::debug!(?fault, "other hosts were not greeted");
+        }
         while let Ok(Some(notification)) = listener.try_recv().await {
             match serde_json::from_str::<Message>(notification.payload()) {
-                Ok(message) if message.node == node => {}
-                Ok(message) => queue.push(message.hints),
+                Ok(message) if message.node == seat.node => {}
+                Ok(message) => seat.hear(message),
                 Err(error) => tracing::warn!(%error, "a hint of another host cannot be read"),
             }
         }
         tracing::info!("the connection that hears other hosts was lost: connecting again");
         listener = reconnect(&options).await;
-        queue.push([Hint::Everything]);
+        seat.company.heard();
+        seat.heard.push([Hint::Everything]);
+    }
+}
+
+impl Seat {
+    fn hear(&self, message: Message) {
+        let was_alone = self.company.absent();
+        self.company.heard();
+        if message.hello && was_alone {
+            // What was not said for want of company is said now, in one word.
+            self.said.push([Hint::Everything]);
+        }
+        if !message.hints.is_empty() {
+            self.heard.push(message.hints);
+        }
     }
 }
 
@@ -158,9 +202,13 @@ fn merge(hints: Vec<Hint>) -> Vec<Hint> {
     merged
 }
 
+fn text(node: Uuid, hints: Vec<Hint>, hello: bool) -> String {
+    serde_json::to_string(&Message { node, hints, hello }).unwrap_or_default()
+}
+
 /// As few messages as hold them all; one that says "everything" if they would be too many.
 fn pack(node: Uuid, hints: Vec<Hint>) -> Vec<String> {
-    let text = |hints: Vec<Hint>| serde_json::to_string(&Message { node, hints }).unwrap_or_default();
+    let text = |hints: Vec<Hint>| text(node, hints, false);
     let mut payloads = Vec::new();
     let mut together = Vec::new();
     let mut bytes = 0;

@@ -1,8 +1,10 @@
 //! PostgreSQL: any number of hosts on one database, on few connections each.
 
+mod company;
 mod hints;
 mod lanes;
 mod session;
+mod whole;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,7 +16,8 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::task::AbortHandle;
 use uuid::Uuid;
 
-use self::hints::Hints;
+use self::company::Company;
+use self::hints::Seat;
 use self::lanes::Lanes;
 use self::session::Sessions;
 use super::driver::{Driver, Single};
@@ -44,8 +47,7 @@ pub(super) struct Postgres {
     claims: Sessions,
     readers: Sessions,
     speaker: Arc<Sessions>,
-    said: Arc<Hints>,
-    heard: Arc<Hints>,
+    seat: Arc<Seat>,
     tasks: [AbortHandle; 2],
 }
 
@@ -64,17 +66,18 @@ impl Postgres {
 
         // Hints need not survive a power cut.
         let speaker = Arc::new(Sessions::new(options.clone().options([("synchronous_commit", "off")]), 1));
-        let (said, heard) = (Arc::new(Hints::default()), Arc::new(Hints::default()));
+        let seat =
+            Arc::new(Seat { node, said: Arc::default(), heard: Arc::default(), company: Company::default() });
         let listener = hints::connect(&options).await.map_err(|error| explain(&options, &error))?;
-        let speak = tokio::spawn(hints::speak(node, Arc::clone(&said), Arc::clone(&speaker)));
-        let listen = tokio::spawn(hints::listen(node, listener, options.clone(), Arc::clone(&heard)));
+        let speak = tokio::spawn(hints::speak(Arc::clone(&seat), Arc::clone(&speaker)));
+        let listen =
+            tokio::spawn(hints::listen(Arc::clone(&seat), listener, options.clone(), Arc::clone(&speaker)));
         Ok(Self {
-            lanes: Lanes::new(&options, LANES),
+            lanes: Lanes::new(&options.clone().options([("plan_cache_mode", "force_generic_plan")]), LANES),
             claims: Sessions::new(options, CLAIMS_MAX),
             readers,
             speaker,
-            said,
-            heard,
+            seat,
             tasks: [speak.abort_handle(), listen.abort_handle()],
         })
     }
@@ -94,14 +97,22 @@ impl Driver for Postgres {
         self.lanes.transact(sets, turn).await
     }
 
+    fn commits_at_once(&self) -> usize {
+        2
+    }
+
+    fn shared(&self) -> bool {
+        true
+    }
+
     fn announce(&self, hints: Vec<Hint>) {
         if !hints.is_empty() {
-            self.said.push(hints);
+            self.seat.said.push(hints);
         }
     }
 
     async fn next_hints(&self) -> Vec<Hint> {
-        self.heard.take().await
+        self.seat.heard.take().await
     }
 
     async fn close(&self) {

@@ -1,19 +1,21 @@
 //! Connections to PostgreSQL: a few, shared, each given back only if it is known to be sound.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, Connection, PgConnection, Row};
+use sqlx::postgres::{PgArguments, PgConnectOptions};
+use sqlx::query::Query;
+use sqlx::{ConnectOptions, Connection, PgConnection, Postgres, Row};
 use tokio::sync::Semaphore;
 
+use super::whole::{self, Seal};
 use crate::engine::port::Write;
 use crate::store::columns::Column;
 use crate::store::driver::Transaction;
 use crate::store::error::Fault;
 use crate::store::patience::Patience;
-use crate::store::prepare::array;
+use crate::store::prepare::{Prepared, array};
 use crate::store::statement::{Statement, parts};
 
 /// How long a new connection may take.
@@ -57,6 +59,22 @@ impl Session {
         Ok(())
     }
 
+    /// Writes a batch that [`whole::fits`] as a transaction of its own; false if a row has changed since it was read:
+    /// then nothing is written.
+    pub(super) async fn write_whole(&mut self, sets: &[Arc<Prepared>], seal: &Seal) -> Result<bool, Fault> {
+        let query = whole::query(sets, seal)?;
+        metrics::counter!(crate::metrics::STORE_STATEMENTS).increment(1);
+        let work = async {
+            match query.execute(&mut self.connection).await {
+                Err(sqlx::Error::Database(answer)) if answer.code().as_deref() == Some(whole::CHANGED) => {
+                    Ok(false)
+                }
+                done => done.map(|_| true),
+            }
+        };
+        in_time(STATEMENT_SECONDS_MAX, "a batch", work).await
+    }
+
     /// Says good-bye.
     pub(super) async fn close(self) {
         let _ = in_time(CONNECT_SECONDS_MAX, "closing", self.connection.close()).await;
@@ -86,20 +104,28 @@ impl Transaction for Session {
         for column in
             layout.fill(rows).map_err(|unfit| Fault::Data(format!("{}: {unfit}", statement.name)))?
         {
-            query = match column {
-                Column::Uuid(values) => query.bind(values),
-                Column::Text(values) => query.bind(values),
-                Column::Bigint(values) => query.bind(values),
-                Column::Integer(values) => query.bind(values),
-                Column::Double(values) => query.bind(values),
-                Column::Boolean(values) => query.bind(values),
-                Column::Time(values) => query.bind(values),
-            };
+            query = bind_column(query, column);
         }
         metrics::counter!(crate::metrics::STORE_STATEMENTS).increment(1);
         let done =
             in_time(STATEMENT_SECONDS_MAX, statement.name, query.execute(&mut self.connection)).await?;
         Ok(usize::try_from(done.rows_affected()).unwrap_or(usize::MAX))
+    }
+}
+
+/// Adds a column to a statement's parameters.
+pub(super) fn bind_column(
+    query: Query<'static, Postgres, PgArguments>,
+    column: Column,
+) -> Query<'static, Postgres, PgArguments> {
+    match column {
+        Column::Uuid(values) => query.bind(values),
+        Column::Text(values) => query.bind(values),
+        Column::Bigint(values) => query.bind(values),
+        Column::Integer(values) => query.bind(values),
+        Column::Double(values) => query.bind(values),
+        Column::Boolean(values) => query.bind(values),
+        Column::Time(values) => query.bind(values),
     }
 }
 

@@ -1,4 +1,5 @@
 -- Lines of the journal. (subject, seq) is unique: a decision is never recorded twice.
+with r as materialized (select jsonb(value) as value from json_each(?1))
 insert into workflow_journal (
   id, tenant, instance_id, subject_id, seq, kind, step_id, at, plugin_digest, note, call, answer, fuel,
   memory_bytes
@@ -8,4 +9,4 @@ select
   r.value ->> 'seq', r.value ->> 'kind', r.value ->> 'step_id', r.value ->> 'at',
   r.value ->> 'plugin_digest', r.value ->> 'note', r.value ->> 'call', r.value ->> 'answer',
   r.value ->> 'fuel', r.value ->> 'memory_bytes'
-from json_each(?1) as r
+from r

@@ -1,4 +1,5 @@
 -- New tasks. (step, key) is unique.
+with r as materialized (select jsonb(value) as value from json_each(?1))
 insert into workflow_external_tasks (
   id, tenant, workflow_instance_id, step_execution_id, step_id, workflow_key, business_key, key, task_type,
   priority, input, output, worker_id, locked_at, lock_duration_seconds, lock_expires_at, lock_token,
@@ -21,4 +22,4 @@ select
   r.value ->> 'error_message', r.value ->> 'error_code', r.value ->> 'error_details',
   nullif(r.value -> 'checkpoint', 'null'), r.value ->> 'available_at', r.value ->> 'due_at',
   r.value ->> 'traceparent', r.value ->> 'created_at', r.value ->> 'updated_at', r.value ->> 'version'
-from json_each(?1) as r
+from r

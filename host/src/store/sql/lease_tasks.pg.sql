@@ -1,4 +1,6 @@
 -- Leases on tasks changed, if they still have the version that was read. Returns what was written.
+-- The tenant is compared in a way that no index can serve: the key leads to the row, whatever else looks cheap
+-- to a planner that has seen an empty table.
 update workflow_external_tasks as t set
   priority = r.priority, output = r.output, worker_id = r.worker_id,
   locked_at = r.locked_at, lock_duration_seconds = r.lock_duration_seconds,
@@ -22,5 +24,5 @@ from json_to_recordset($1::json) as r (
   error_message text, error_code text, error_details text, checkpoint jsonb, available_at timestamptz,
   due_at timestamptz, traceparent text, updated_at timestamptz, version bigint, read_version bigint
 )
-where t.id = r.id and t.tenant = r.tenant and t.version = r.read_version
+where t.id = r.id and (t.tenant = r.tenant) is true and t.version = r.read_version
 returning to_json(t.id)::text

@@ -1,4 +1,6 @@
 -- Instances moved on, each from the version before.
+-- The tenant is compared in a way that no index can serve: the key leads to the row, whatever else looks cheap
+-- to a planner that has seen an empty table.
 update workflow_instances as t set
   status = r.status, version = r.version, open_steps = r.open_steps, open_incidents = r.open_incidents,
   error = r.error, context = coalesce(r.context, t.context), updated_at = r.updated_at, ended_at = r.ended_at
@@ -8,4 +10,4 @@ from unnest(
 ) as r (
   id, tenant, status, version, open_steps, open_incidents, error, context, updated_at, ended_at
 )
-where t.id = r.id and t.tenant = r.tenant and t.version = r.version - 1
+where t.id = r.id and (t.tenant = r.tenant) is true and t.version = r.version - 1

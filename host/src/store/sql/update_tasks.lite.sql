@@ -1,4 +1,5 @@
 -- Tasks changed, each from the version before. Their input never does. Returns what was written.
+with r as materialized (select jsonb(value) as value from json_each(?1))
 update workflow_external_tasks as t set
   priority = r.value ->> 'priority',
   output = nullif(r.value -> 'output', 'null'), worker_id = r.value ->> 'worker_id',
@@ -18,7 +19,7 @@ update workflow_external_tasks as t set
   checkpoint = nullif(r.value -> 'checkpoint', 'null'), available_at = r.value ->> 'available_at',
   due_at = r.value ->> 'due_at', traceparent = r.value ->> 'traceparent',
   updated_at = r.value ->> 'updated_at', version = r.value ->> 'version'
-from json_each(?1) as r
+from r
 where t.id = r.value ->> 'id' and t.tenant = r.value ->> 'tenant'
   and t.version = (r.value ->> 'version') - 1
 returning json_quote(id)

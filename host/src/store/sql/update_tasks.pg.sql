@@ -1,4 +1,6 @@
 -- Tasks changed, each from the version before. Their input never does. Returns what was written.
+-- The tenant is compared in a way that no index can serve: the key leads to the row, whatever else looks cheap
+-- to a planner that has seen an empty table.
 update workflow_external_tasks as t set
   priority = r.priority, output = r.output, worker_id = r.worker_id,
   locked_at = r.locked_at, lock_duration_seconds = r.lock_duration_seconds,
@@ -26,4 +28,4 @@ from unnest(
   retry_jitter_percent, lock_expiries, max_lock_expiries, error_message, error_code, error_details,
   checkpoint, available_at, due_at, traceparent, updated_at, version
 )
-where t.id = r.id and t.tenant = r.tenant and t.version = r.version - 1
+where t.id = r.id and (t.tenant = r.tenant) is true and t.version = r.version - 1

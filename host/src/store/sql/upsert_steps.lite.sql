@@ -1,4 +1,5 @@
 -- Step executions, new or changed.
+with r as materialized (select jsonb(value) as value from json_each(?1))
 insert into workflow_steps (
   id, tenant, instance_id, step_id, attempt, step_type, status, plugin_digest, config, state, state_version,
   seq, effect_keys, arrived, arrived_live, output, error, started_at, ended_at
@@ -10,7 +11,7 @@ select
   r.value -> 'effect_keys', r.value ->> 'arrived', r.value ->> 'arrived_live',
   nullif(r.value -> 'output', 'null'), nullif(r.value -> 'error', 'null'), r.value ->> 'started_at',
   r.value ->> 'ended_at'
-from json_each(?1) as r
+from r
 where true
 on conflict (id) do update set
   status = excluded.status, plugin_digest = excluded.plugin_digest, config = excluded.config,
