@@ -51,8 +51,12 @@ pub const STORE_STATEMENTS: &str = "stepwell_store_statements_total";
 pub const STORE_TRANSACTIONS: &str = "stepwell_store_transactions_total";
 /// Polls that wait on this host.
 pub const POLLS_PARKED: &str = "stepwell_polls_parked";
-/// Workers that polled this host in the last five minutes.
+/// Polls that came in: their rate is the rate at which workers poll.
+pub const POLLS: &str = "stepwell_polls_total";
+/// Workers that work on tasks of this host.
 pub const WORKERS_ACTIVE: &str = "stepwell_workers_active";
+/// Workers that this host has heard of, by `status`: ACTIVE, IDLE or DEAD.
+pub const WORKERS: &str = "stepwell_workers";
 /// Timers that fired.
 pub const TIMERS_FIRED: &str = "stepwell_timers_fired_total";
 /// Outgoing items that left, by `kind`.
@@ -128,7 +132,9 @@ fn describe() {
     describe_counter!(STORE_STATEMENTS, Unit::Count, "Statements that the database ran");
     describe_counter!(STORE_TRANSACTIONS, Unit::Count, "Transactions of the database");
     describe_gauge!(POLLS_PARKED, Unit::Count, "Polls that wait on this host");
-    describe_gauge!(WORKERS_ACTIVE, Unit::Count, "Workers that polled in the last five minutes");
+    describe_counter!(POLLS, Unit::Count, "Polls that came in");
+    describe_gauge!(WORKERS_ACTIVE, Unit::Count, "Workers that work on tasks of this host");
+    describe_gauge!(WORKERS, Unit::Count, "Workers that this host has heard of");
     describe_counter!(TIMERS_FIRED, Unit::Count, "Timers that fired");
     describe_counter!(OUTBOX_SENT, Unit::Count, "Outgoing items that left");
     describe_counter!(LOOP_ERRORS, Unit::Count, "Rounds of background loops that failed");

@@ -12,6 +12,7 @@ use crate::dispatch::desk::Desk;
 use crate::dispatch::due::Due;
 use crate::dispatch::hub::Hub;
 use crate::dispatch::retention::{self, RetentionOptions};
+use crate::dispatch::workers::Workers;
 use crate::dispatch::{gauges, listen};
 use crate::domain::Clock;
 use crate::domain::limits::Limits;
@@ -55,6 +56,8 @@ pub struct Node {
     pub hub: Arc<Hub>,
     /// Parked polls.
     pub desk: Arc<Desk>,
+    /// What this host hears of workers.
+    pub workers: Arc<Workers>,
     /// Every limit.
     pub limits: Limits,
     /// What this host is called.
@@ -82,9 +85,11 @@ impl Node {
             limits: parts.limits.clone(),
         });
         let desk = Desk::new(
+            Arc::clone(&parts.store),
             Arc::clone(&engine),
             Arc::clone(&parts.clock),
             Arc::clone(&alarm),
+            Arc::clone(hub.workers()),
             parts.limits.clone(),
         );
         hub.attach(&desk);
@@ -93,6 +98,7 @@ impl Node {
             store: parts.store,
             catalog: parts.catalog,
             clock: parts.clock,
+            workers: Arc::clone(hub.workers()),
             hub,
             desk,
             limits: parts.limits,
@@ -135,7 +141,14 @@ impl Node {
                 }),
                 keep_running("gauges", || {
                     let (node, stop) = (Arc::clone(&node), stop.clone());
-                    async move { gauges::run(node.store.as_ref(), &node.desk, stop).await }
+                    async move {
+                        let (store, clock) = (node.store.as_ref(), node.clock.as_ref());
+                        gauges::run(store, &node.desk, &node.workers, clock, stop).await;
+                    }
+                }),
+                keep_running("workers", || {
+                    let (node, stop) = (Arc::clone(&node), stop.clone());
+                    async move { node.workers.run(&node.engine, node.clock.as_ref(), stop).await }
                 }),
             );
         })

@@ -20,6 +20,7 @@ use super::AppState;
         (name = "instances", description = "Start, follow and cancel instances"),
         (name = "external tasks", description = "For workers"),
         (name = "tasks", description = "Tasks and dead letters, for operators"),
+        (name = "workers", description = "Who works, and what was withdrawn from them"),
         (name = "incidents", description = "Plugins at fault"),
         (name = "plugins", description = "What is loaded"),
         (name = "messages", description = "Messages to steps that wait"),

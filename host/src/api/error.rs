@@ -117,7 +117,8 @@ impl Problem {
         self
     }
 
-    fn body(self) -> ProblemBody {
+    /// What is sent.
+    pub(super) fn body(self) -> ProblemBody {
         let errors = self.errors.into_iter().map(|mistake| MistakeBody {
             line: mistake.line,
             column: mistake.column,

@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+mod dead_letters;
 mod docs;
 pub mod error;
 mod extract;
@@ -10,6 +11,7 @@ mod incidents;
 mod instances;
 mod messages;
 mod n8n;
+mod n8n_batch;
 mod plugins;
 mod serve;
 mod tasks;
@@ -17,6 +19,8 @@ mod tokens;
 mod trace;
 mod view;
 mod watch;
+mod withdrawals;
+mod workers;
 mod workflows;
 
 use std::sync::Arc;
@@ -81,7 +85,15 @@ fn api() -> OpenApiRouter<AppState> {
         .route("/api/v1/instances/{id}/watch", axum::routing::get(watch::events))
         .routes(routes!(tasks::list))
         .routes(routes!(tasks::show))
+        .routes(routes!(tasks::why))
+        .routes(routes!(workers::list))
+        .routes(routes!(workers::show))
+        .routes(routes!(workers::goodbye))
+        .routes(routes!(withdrawals::cancellations))
         .routes(routes!(tasks::dead_letters))
+        .routes(routes!(dead_letters::show))
+        .routes(routes!(dead_letters::retry))
+        .routes(routes!(dead_letters::discard))
         .routes(routes!(incidents::list))
         .routes(routes!(incidents::resume))
         .routes(routes!(plugins::list))
@@ -94,6 +106,9 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(n8n::complete))
         .routes(routes!(n8n::fail))
         .routes(routes!(n8n::heartbeat))
+        .routes(routes!(n8n::unlock))
+        .routes(routes!(n8n_batch::complete))
+        .routes(routes!(n8n_batch::fail))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))

@@ -1,4 +1,4 @@
-//! External tasks for n8n and any other HTTP worker: poll, complete, fail, heartbeat.
+//! External tasks for n8n and any other HTTP worker: poll, complete, fail, heartbeat, unlock.
 
 use std::time::{Duration, Instant};
 
@@ -18,23 +18,30 @@ use super::view::TaskView;
 use super::{AppState, method_not_allowed};
 use crate::dispatch::desk::PollRequest;
 use crate::domain::task::{Holder, seconds_to_millis};
-use crate::domain::{TaskId, Timestamp};
+use crate::domain::{TaskId, TenantId, Timestamp};
 use crate::engine::{HeartbeatAnswer, WorkerFailure};
 use crate::metrics as names;
 
 /// The wait of a poll that names none.
 const WAIT_SECONDS: u64 = 30;
-/// Task types of one poll.
+/// Task types and patterns of one poll.
 const TASK_TYPES_MAX: usize = 100;
+/// The longest task type or pattern.
+const TASK_TYPE_BYTES_MAX: usize = 500;
+/// The longest name of a worker, of its type and of a request.
+const NAME_BYTES_MAX: usize = 200;
 /// The longest lock and the longest wait for a retry that a worker may ask for: ten years.
 const SECONDS_MAX: f64 = 315_360_000.0;
 
 /// Waits for tasks and locks them.
 #[utoipa::path(get, path = "/api/n8n/external-tasks/poll", tag = "external tasks",
-    params(("taskType" = String, Query, description = "One type, several with commas, or repeated"),
+    params(("taskType" = String, Query, description = "A type, a pattern such as `n8n-jira-*`, several of \
+            them with commas, or repeated"),
         ("workerId" = Option<String>, Query, description = "Who asks"),
-        ("maxTasks" = Option<u32>, Query, description = "At most so many, 1 if absent"),
-        ("waitSeconds" = Option<u64>, Query, description = "How long to wait if there are none, 30 if absent"),
+        ("workerType" = Option<String>, Query, description = "What the worker is, such as n8n, for the list of workers"),
+        ("maxTasks" = Option<u32>, Query, description = "At most so many, 1 if absent; over the host's limit is an error"),
+        ("waitSeconds" = Option<u64>, Query, description = "How long to wait if there are none, 30 if absent; over the \
+            host's limit is an error"),
         ("lockDurationSeconds" = Option<f64>, Query, description = "How long to hold them; else as the tasks say"),
         ("requestId" = Option<String>, Query, description = "A repeat with the same name gets the same tasks")),
     responses((status = 200, body = Vec<TaskView>), (status = 204, description = "There was none"),
@@ -50,34 +57,10 @@ pub(super) async fn poll(
     if method == Method::HEAD {
         return Err(method_not_allowed(method, uri).await);
     }
-    let task_types: Vec<String> = query
-        .all("taskType")
-        .flat_map(|types| types.split(','))
-        .map(str::trim)
-        .filter(|t| !t.is_empty())
-        .map(ToOwned::to_owned)
-        .collect();
-    if task_types.is_empty() {
-        return Err(Problem::field("taskType", "is missing; name the type of tasks that you work on"));
+    let request = poll_request(&state, tenant, &query)?;
+    if let (Some(worker), Some(kind)) = (&request.worker_id, name(&query, "workerType")?) {
+        state.node.workers.introduce(&request.tenant, worker, &kind, state.node.clock.now());
     }
-    if task_types.len() > TASK_TYPES_MAX {
-        return Err(Problem::field("taskType", format!("names more than {TASK_TYPES_MAX} types")));
-    }
-    let max_tasks = query.parsed::<u32>("maxTasks", "a whole number from 1")?.unwrap_or(1);
-    if max_tasks == 0 {
-        return Err(Problem::field("maxTasks", "is 0; expected a whole number from 1"));
-    }
-    let wait = query.parsed("waitSeconds", "a whole number of seconds")?.unwrap_or(WAIT_SECONDS);
-    let lock = query.parsed::<f64>("lockDurationSeconds", "a number of seconds")?;
-    let request = PollRequest {
-        tenant,
-        task_types,
-        worker_id: query.text("workerId"),
-        max_tasks,
-        wait: Duration::from_secs(wait),
-        lock_ms: lock.map(|seconds| seconds_within("lockDurationSeconds", seconds, 0.001)).transpose()?,
-        request_id: query.text("requestId"),
-    };
     let started = Instant::now();
     let tasks = state.node.desk.poll(request).await?;
     metrics::histogram!(names::POLL_SECONDS).record(started.elapsed().as_secs_f64());
@@ -85,6 +68,61 @@ pub(super) async fn poll(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     Ok(JsonAnswer(tasks.into_iter().map(TaskView::from).collect::<Vec<_>>()).into_response())
+}
+
+/// What a poll asks for, within the host's limits: who asks for more is told, not served less.
+fn poll_request(state: &AppState, tenant: TenantId, query: &Query) -> Result<PollRequest, Problem> {
+    let limits = &state.node.limits;
+    let max_tasks = query.parsed::<u32>("maxTasks", "a whole number from 1")?.unwrap_or(1);
+    if max_tasks == 0 || max_tasks > limits.poll_tasks_max {
+        let most = limits.poll_tasks_max;
+        let message = format!("is {max_tasks}; expected 1 to {most} (the limit is poll_tasks_max)");
+        return Err(Problem::field("maxTasks", message));
+    }
+    let longest = limits.poll_wait_seconds_max;
+    let wait = query.parsed("waitSeconds", "a whole number of seconds")?;
+    if let Some(wait) = wait.filter(|wait| *wait > longest) {
+        let message =
+            format!("is {wait}; expected 0 to {longest} seconds (the limit is poll_wait_seconds_max)");
+        return Err(Problem::field("waitSeconds", message));
+    }
+    let lock = query.parsed::<f64>("lockDurationSeconds", "a number of seconds")?;
+    Ok(PollRequest {
+        tenant,
+        task_types: task_types(query)?,
+        worker_id: name(query, "workerId")?,
+        max_tasks,
+        wait: Duration::from_secs(wait.unwrap_or(WAIT_SECONDS.min(longest))),
+        lock_ms: lock.map(|seconds| seconds_within("lockDurationSeconds", seconds, 0.001)).transpose()?,
+        request_id: name(query, "requestId")?,
+    })
+}
+
+fn task_types(query: &Query) -> Result<Vec<String>, Problem> {
+    let named = query.all("taskType").flat_map(|types| types.split(',')).map(str::trim);
+    // One more than allowed tells that there are too many.
+    let types: Vec<String> =
+        named.filter(|name| !name.is_empty()).map(ToOwned::to_owned).take(TASK_TYPES_MAX + 1).collect();
+    if types.is_empty() {
+        return Err(Problem::field("taskType", "is missing; name the type of tasks that you work on"));
+    }
+    if types.len() > TASK_TYPES_MAX {
+        return Err(Problem::field("taskType", format!("names more than {TASK_TYPES_MAX} types, the limit")));
+    }
+    if types.iter().any(|name| name.len() > TASK_TYPE_BYTES_MAX) {
+        let message = format!("has a name of more than {TASK_TYPE_BYTES_MAX} bytes, the limit");
+        return Err(Problem::field("taskType", message));
+    }
+    Ok(types)
+}
+
+/// A short name among the parameters.
+fn name(query: &Query, parameter: &str) -> Result<Option<String>, Problem> {
+    let name = query.text(parameter);
+    if name.as_ref().is_some_and(|name| name.len() > NAME_BYTES_MAX) {
+        return Err(Problem::field(parameter, format!("has more than {NAME_BYTES_MAX} bytes, the limit")));
+    }
+    Ok(name)
 }
 
 /// Completes a task; the body is its output. A repeat after a lost answer succeeds and changes nothing.
@@ -142,20 +180,24 @@ pub(super) async fn fail(
     HeldBy(holder): HeldBy,
     Json(body): Json<FailBody>,
 ) -> Result<JsonAnswer<TaskView>, Problem> {
-    let delay = body.retry_delay_seconds.or(body.retry_delay);
-    let delay_ms = delay.map(|seconds| seconds_within("retryDelaySeconds", seconds, 0.0)).transpose()?;
-    let failure = WorkerFailure {
-        code: body.code.or(body.error_code).filter(|code| !code.is_empty()),
-        message: body
-            .message
-            .or(body.error_message)
-            .unwrap_or_else(|| "the worker gave no reason".to_owned()),
-        details: body.stack_trace,
-        retry_delay_ms: delay_ms.and_then(|delay| u64::try_from(delay).ok()),
-        no_retry: body.no_retry,
-    };
-    let task = state.node.engine.fail(&tenant, id, &holder, failure).await?;
+    let task = state.node.engine.fail(&tenant, id, &holder, body.failure()?).await?;
     Ok(JsonAnswer(task.into()))
+}
+
+impl FailBody {
+    /// What the engine is told.
+    pub(super) fn failure(self) -> Result<WorkerFailure, Problem> {
+        let delay = self.retry_delay_seconds.or(self.retry_delay);
+        let delay_ms = delay.map(|seconds| seconds_within("retryDelaySeconds", seconds, 0.0)).transpose()?;
+        let message = self.message.or(self.error_message);
+        Ok(WorkerFailure {
+            code: self.code.or(self.error_code).filter(|code| !code.is_empty()),
+            message: message.unwrap_or_else(|| "the worker gave no reason".to_owned()),
+            details: self.stack_trace,
+            retry_delay_ms: delay_ms.and_then(|delay| u64::try_from(delay).ok()),
+            no_retry: self.no_retry,
+        })
+    }
 }
 
 /// A sign of life.
@@ -198,6 +240,22 @@ pub(super) async fn heartbeat(
         HeartbeatAnswer::Lost => ("lost", None),
     };
     Ok(JsonAnswer(HeartbeatView { status, lock_expires_at }))
+}
+
+/// Gives a task back as if it had never been taken: no attempt is spent, and the next poll gets it at once.
+#[utoipa::path(post, path = "/api/n8n/external-tasks/{id}/unlock", tag = "external tasks",
+    params(("id" = Uuid, Path, description = "The task"),
+        ("X-Worker-Id" = Option<String>, Header, description = "Who holds it; also `workerId`"),
+        ("X-Lock-Token" = Option<String>, Header, description = "The task's lock token; also `lockToken`")),
+    responses((status = 200, body = TaskView), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(super) async fn unlock(
+    State(state): State<AppState>,
+    Worker(tenant): Worker,
+    Id(id): Id<TaskId>,
+    HeldBy(holder): HeldBy,
+) -> Result<JsonAnswer<TaskView>, Problem> {
+    let task = state.node.engine.unlock(&tenant, id, &holder).await?;
+    Ok(JsonAnswer(task.into()))
 }
 
 /// Who speaks for a task, by headers or parameters.

@@ -2,6 +2,9 @@
 
 use axum::Json as JsonAnswer;
 use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::AppState;
 use super::access::Operator;
@@ -9,7 +12,8 @@ use super::error::{Problem, ProblemBody};
 use super::extract::{Id, Query};
 use super::view::{PageView, TaskView};
 use crate::domain::task::TaskStatus;
-use crate::domain::{TaskId, TenantId};
+use crate::domain::{TaskId, TenantId, Timestamp};
+use crate::engine::Why;
 use crate::engine::port::store::TaskFilter;
 
 /// Lists tasks, newest first.
@@ -41,6 +45,61 @@ pub(super) async fn show(
     let task = state.node.store.task(&tenant, id).await?;
     task.map(|task| JsonAnswer(unproven(task.into())))
         .ok_or_else(|| Problem::not_found("task_not_found", format!("there is no task {id}")))
+}
+
+/// Why a task is not being handed out.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Why)]
+pub(super) struct WhyView {
+    id: Uuid,
+    task_type: String,
+    /// PENDING, LOCKED, COMPLETED, FAILED or CANCELLED.
+    status: &'static str,
+    /// offered, behind_others, no_worker, waits_for_retry, locked, lock_expired, completed, dead_letter or cancelled.
+    code: &'static str,
+    /// What is so, and what can be done, for people.
+    message: String,
+    /// When that ends by itself.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    until: Option<Timestamp>,
+    /// Who holds it, or held it last.
+    worker_id: Option<String>,
+    /// Tasks of its type that come first; counted up to a thousand.
+    ahead: u32,
+    /// Workers that poll its type, by name, the first ten.
+    workers: Vec<String>,
+}
+
+impl From<Why> for WhyView {
+    fn from(why: Why) -> Self {
+        Self {
+            id: why.task.id.0,
+            task_type: why.task.task_type,
+            status: why.task.status.label(),
+            code: why.reason.label(),
+            message: why.message,
+            until: why.until,
+            worker_id: why.task.worker_id,
+            ahead: why.ahead,
+            workers: why.workers,
+        }
+    }
+}
+
+/// Explains why a task is not being handed out.
+#[utoipa::path(get, path = "/api/v1/tasks/{id}/why", tag = "tasks",
+    params(("id" = Uuid, Path, description = "The task")),
+    responses((status = 200, body = WhyView), (status = 404, body = ProblemBody)))]
+pub(super) async fn why(
+    State(state): State<AppState>,
+    Operator(tenant): Operator,
+    Id(id): Id<TaskId>,
+) -> Result<JsonAnswer<WhyView>, Problem> {
+    let node = &state.node;
+    super::workers::write_down(node).await;
+    let polled = |task_type: &str| node.desk.waits_for(&tenant, task_type);
+    Ok(JsonAnswer(node.engine.why(&tenant, id, polled).await?.into()))
 }
 
 /// Lists dead letters: tasks that failed for good, newest first.
@@ -75,7 +134,7 @@ async fn page(
 }
 
 /// A lock token belongs to the worker that was given it: others see the task without.
-fn unproven(mut task: TaskView) -> TaskView {
+pub(super) fn unproven(mut task: TaskView) -> TaskView {
     task.lock_token = None;
     task
 }

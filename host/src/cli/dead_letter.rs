@@ -1,10 +1,15 @@
 //! `stepwell dead-letter`: tasks that failed for good.
 
-use super::client::{Client, query};
-use super::print::Output;
+use serde_json::json;
+
+use super::client::{Client, query, segment};
+use super::print::{Output, cell};
 use super::{Error, task};
 
-/// See tasks that failed for good.
+/// Where dead letters are.
+const LETTERS: &str = "/api/v1/dead-letters";
+
+/// See tasks that failed for good, offer them again, or discard them.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// List dead letters, newest first.
@@ -19,14 +24,55 @@ pub(super) enum Command {
         #[arg(long)]
         after: Option<String>,
     },
+    /// Show a dead letter, with its input and what went wrong.
+    Show {
+        /// The task's id.
+        id: String,
+    },
+    /// Offer a dead letter again: the instance that failed with it goes on.
+    #[command(after_help = "Example:\n  stepwell dead-letter retry ID --attempts 5")]
+    Retry {
+        /// The task's id.
+        id: String,
+        /// How many attempts it has; as the workflow says if absent.
+        #[arg(long)]
+        attempts: Option<u32>,
+    },
+    /// Take a dead letter off the list; its instance stays failed.
+    #[command(after_help = "Example:\n  stepwell dead-letter discard ID --reason 'done by hand'")]
+    Discard {
+        /// The task's id.
+        id: String,
+        /// Why, for the instance's timeline.
+        #[arg(long)]
+        reason: Option<String>,
+    },
 }
 
 /// Runs it.
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
-    let Command::List { task_type, limit, after } = command;
-    let parameters =
-        query(&[("taskType", task_type), ("limit", limit.map(|n| n.to_string())), ("after", after)]);
-    let answer = client.get("/api/v1/dead-letters", &parameters).await?;
-    output.list(&answer, &task::COLUMNS);
+    match command {
+        Command::List { task_type, limit, after } => {
+            let parameters =
+                query(&[("taskType", task_type), ("limit", limit.map(|n| n.to_string())), ("after", after)]);
+            let answer = client.get(LETTERS, &parameters).await?;
+            output.list(&answer, &task::COLUMNS);
+        }
+        Command::Show { id } => {
+            let letter = client.get(&format!("{LETTERS}/{}", segment(&id)), &[]).await?;
+            output.value(&letter);
+        }
+        Command::Retry { id, attempts } => {
+            let body = json!({ "attempts": attempts });
+            let answer = client.post(&format!("{LETTERS}/{}/retry", segment(&id)), &body).await?;
+            let attempts = cell(&answer, "/maxRetries");
+            output.answer(&answer, format!("offered again: {id}, attempts: {attempts}"));
+        }
+        Command::Discard { id, reason } => {
+            let body = json!({ "reason": reason });
+            let answer = client.post(&format!("{LETTERS}/{}/discard", segment(&id)), &body).await?;
+            output.answer(&answer, format!("discarded: {id}"));
+        }
+    }
     Ok(())
 }

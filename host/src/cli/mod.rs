@@ -19,6 +19,7 @@ mod task;
 mod temporary;
 mod token;
 mod watch;
+mod worker;
 mod workflow;
 
 use std::process::ExitCode;
@@ -78,9 +79,12 @@ enum Command {
     /// See what plugins did wrong, and go on after a repair.
     #[command(subcommand)]
     Incident(incident::Command),
-    /// See tasks that failed for good.
+    /// See tasks that failed for good, offer them again, or discard them.
     #[command(subcommand)]
     DeadLetter(dead_letter::Command),
+    /// See which workers poll for what, and let one go.
+    #[command(subcommand)]
+    Worker(worker::Command),
     /// See which step types and mappers there are, and check a component before it is used.
     #[command(subcommand)]
     Plugin(plugin::Command),
@@ -136,6 +140,7 @@ async fn run(cli: Cli, output: &Output) -> Result<(), Error> {
         Command::Task(command) => task::run(command, &client()?, output).await,
         Command::Incident(command) => incident::run(command, &client()?, output).await,
         Command::DeadLetter(command) => dead_letter::run(command, &client()?, output).await,
+        Command::Worker(command) => worker::run(command, &client()?, output).await,
         Command::Plugin(command) => Box::pin(plugin::run(command, &global, output)).await,
         Command::Token(command) => Box::pin(token::run(command, &global, output)).await,
         Command::Message(command) => message::run(command, &client()?, output).await,

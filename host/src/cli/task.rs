@@ -30,7 +30,7 @@ pub(super) enum Command {
         after_help = "Example:\n  stepwell task poll --type n8n-jira-create-ticket --worker me --wait 30"
     )]
     Poll {
-        /// The task type.
+        /// The task type, a pattern such as 'n8n-jira-*', or several with commas.
         #[arg(long = "type")]
         task_type: String,
         /// Who you are; `complete` and `fail` are checked against it.
@@ -79,6 +79,37 @@ pub(super) enum Command {
         #[arg(long)]
         lock_token: Option<String>,
     },
+    /// Give a task back that you hold: the next poll gets it, and no attempt is spent.
+    Unlock {
+        /// The task's id.
+        id: String,
+        /// Who you are.
+        #[arg(long)]
+        worker: Option<String>,
+        /// The token that `poll` gave you.
+        #[arg(long)]
+        lock_token: Option<String>,
+    },
+    /// Say that you still work on a task: its lock lasts longer, and you hear whether to go on.
+    #[command(after_help = "Example:\n  stepwell task heartbeat ID --checkpoint '{\"page\": 3}'")]
+    Heartbeat {
+        /// The task's id.
+        id: String,
+        /// What the next attempt shall know: JSON, @FILE, or - for stdin.
+        #[arg(long, value_name = "JSON|@FILE|-")]
+        checkpoint: Option<String>,
+        /// Who you are.
+        #[arg(long)]
+        worker: Option<String>,
+        /// The token that `poll` gave you.
+        #[arg(long)]
+        lock_token: Option<String>,
+    },
+    /// Explain why a task is not being handed out.
+    Why {
+        /// The task's id.
+        id: String,
+    },
     /// List tasks, newest first.
     List {
         /// Only of this type.
@@ -124,6 +155,21 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
             let status = status.map(|status| format!(", now {status}")).unwrap_or_default();
             output.answer(&answer, format!("failed: {id}{status}"));
         }
+        Command::Unlock { id, worker, lock_token } => {
+            let answer = answer(client, &id, "unlock", &json!({}), worker, lock_token).await?;
+            output.answer(&answer, format!("given back: {id}"));
+        }
+        Command::Heartbeat { id, checkpoint, worker, lock_token } => {
+            let checkpoint = checkpoint.map(|text| input::json("--checkpoint", &text)).transpose()?;
+            let body = json!({ "checkpoint": checkpoint });
+            let answer = answer(client, &id, "heartbeat", &body, worker, lock_token).await?;
+            output.answer(&answer, cell(&answer, "/status"));
+        }
+        Command::Why { id } => {
+            let answer = client.get(&format!("/api/v1/tasks/{}/why", segment(&id)), &[]).await?;
+            let sentence = format!("{}: {}", cell(&answer, "/code"), cell(&answer, "/message"));
+            output.answer(&answer, sentence);
+        }
         Command::List { task_type, status, instance, limit, after } => {
             let parameters = query(&[
                 ("taskType", task_type),
@@ -158,7 +204,7 @@ pub(super) async fn poll(
     Ok(if tasks.is_null() { json!([]) } else { tasks })
 }
 
-/// Answers for a task: `complete`, `fail` or `heartbeat`.
+/// Answers for a task: `complete`, `fail`, `heartbeat` or `unlock`.
 pub(super) async fn answer(
     client: &Client,
     id: &str,

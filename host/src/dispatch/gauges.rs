@@ -6,7 +6,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::desk::Desk;
+use super::workers::Workers;
 use crate::domain::task::TaskStatus;
+use crate::domain::worker::WorkerStatus;
+use crate::domain::{Clock, Timestamp};
 use crate::engine::port::Store;
 use crate::metrics as names;
 
@@ -14,10 +17,17 @@ use crate::metrics as names;
 const ROUND: Duration = Duration::from_secs(15);
 
 /// Sets the gauges every 15 seconds until the shutdown.
-pub async fn run(store: &dyn Store, desk: &Desk, shutdown: CancellationToken) {
+pub async fn run(
+    store: &dyn Store,
+    desk: &Desk,
+    workers: &Workers,
+    clock: &dyn Clock,
+    shutdown: CancellationToken,
+) {
     let mut shown = HashSet::new();
     loop {
         desk_gauges(desk);
+        worker_gauges(workers, clock.now());
         if let Err(error) = task_gauges(store, &mut shown).await {
             tracing::debug!(%error, "task gauges keep their values");
         }
@@ -31,7 +41,17 @@ pub async fn run(store: &dyn Store, desk: &Desk, shutdown: CancellationToken) {
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 fn desk_gauges(desk: &Desk) {
     metrics::gauge!(names::POLLS_PARKED).set(desk.parked() as f64);
-    metrics::gauge!(names::WORKERS_ACTIVE).set(desk.active_workers() as f64);
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn worker_gauges(workers: &Workers, now: Timestamp) {
+    for status in WorkerStatus::ALL {
+        let count = workers.count(status, now);
+        metrics::gauge!(names::WORKERS, "status" => status.label()).set(count as f64);
+        if status == WorkerStatus::Active {
+            metrics::gauge!(names::WORKERS_ACTIVE).set(count as f64);
+        }
+    }
 }
 
 /// `shown` has every series that was set before: one that has no rows any more is zero, not gone.

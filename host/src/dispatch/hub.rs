@@ -7,9 +7,11 @@ use tokio::sync::{Notify, watch};
 
 use super::alarm::Alarm;
 use super::desk::Desk;
+use super::withdrawals::Withdrawals;
+use super::workers::Workers;
 use crate::domain::{InstanceId, TenantId};
 use crate::engine::Error;
-use crate::engine::port::{Announcer, Hint};
+use crate::engine::port::{Announcer, Deed, Hint};
 
 /// Wakes parked polls, watchers of instances, the alarm and the loading of plugins.
 pub struct Hub {
@@ -18,14 +20,18 @@ pub struct Hub {
     plugins: Notify,
     watches: Mutex<HashMap<Watched, watch::Sender<u64>>>,
     watches_max: usize,
+    workers: Arc<Workers>,
+    withdrawals: Arc<Withdrawals>,
 }
 
 type Watched = (TenantId, InstanceId);
 
 impl Hub {
-    /// A hub that lets so many instances be watched at once.
+    /// A hub that lets so many instances be watched at once, and half as many workers of one tenant wait.
     pub fn new(alarm: Arc<Alarm>, watches_max: usize) -> Arc<Self> {
         Arc::new(Self {
+            workers: Arc::default(),
+            withdrawals: Withdrawals::new(watches_max, watches_max.div_ceil(2)),
             desk: OnceLock::new(),
             alarm,
             plugins: Notify::new(),
@@ -42,6 +48,16 @@ impl Hub {
     /// The alarm of this host.
     pub fn alarm(&self) -> &Alarm {
         &self.alarm
+    }
+
+    /// What this host hears of workers.
+    pub fn workers(&self) -> &Arc<Workers> {
+        &self.workers
+    }
+
+    /// Workers that wait to hear what was withdrawn.
+    pub fn withdrawals(&self) -> &Arc<Withdrawals> {
+        &self.withdrawals
     }
 
     /// Waits until a component was stored, by this host or another.
@@ -83,6 +99,7 @@ impl Hub {
                     sender.send_modify(bump);
                 }
             }
+            Hint::Withdrawn { tenant } => self.withdrawals.tell(tenant),
             Hint::Due { at } => self.alarm.not_later_than(*at),
             Hint::Plugins => self.plugins.notify_one(),
             Hint::Everything => {
@@ -92,6 +109,7 @@ impl Hub {
                 for sender in self.watches().values() {
                     sender.send_modify(bump);
                 }
+                self.withdrawals.tell_all();
                 self.alarm.now();
                 self.plugins.notify_one();
             }
@@ -104,6 +122,10 @@ impl Announcer for Hub {
         for hint in hints {
             self.tell(hint);
         }
+    }
+
+    fn worked(&self, deed: &Deed<'_>) {
+        self.workers.worked(deed);
     }
 }
 

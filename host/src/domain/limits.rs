@@ -35,6 +35,8 @@ pub struct Limits {
     pub poll_wait_seconds_max: u64,
     /// Tasks handed to one poll.
     pub poll_tasks_max: u32,
+    /// Reports in one batch.
+    pub batch_reports_max: usize,
     /// Rows on one page of a list.
     pub page_rows_max: u32,
 }
@@ -57,6 +59,7 @@ impl Default for Limits {
             parked_polls_per_tenant_max: 5_000,
             poll_wait_seconds_max: 300,
             poll_tasks_max: 1_000,
+            batch_reports_max: 500,
             page_rows_max: 500,
         }
     }

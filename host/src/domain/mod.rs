@@ -13,6 +13,7 @@ pub mod journal;
 pub mod json;
 pub mod limits;
 pub mod page;
+pub mod pattern;
 pub mod plugin;
 pub mod step;
 pub mod task;
@@ -20,6 +21,7 @@ pub mod time;
 pub mod timer;
 pub mod token;
 pub mod transition;
+pub mod worker;
 
 pub use id::{
     Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, SubscriptionId, TaskId, TenantId,

@@ -35,8 +35,8 @@ impl TaskStatus {
         match self {
             Self::Pending => matches!(next, Self::Pending | Self::Locked | Self::Failed | Self::Cancelled),
             Self::Locked => true,
-            // An operator may offer a dead letter again.
-            Self::Failed => next == Self::Pending,
+            // An operator may offer a dead letter again, or discard it.
+            Self::Failed => matches!(next, Self::Pending | Self::Cancelled),
             Self::Completed | Self::Cancelled => false,
         }
     }
@@ -194,7 +194,8 @@ mod tests {
         for next in TaskStatus::ALL {
             assert!(!TaskStatus::Completed.may_become(next));
             assert!(!TaskStatus::Cancelled.may_become(next));
-            assert_eq!(TaskStatus::Failed.may_become(next), next == TaskStatus::Pending);
+            let by_an_operator = [TaskStatus::Pending, TaskStatus::Cancelled];
+            assert_eq!(TaskStatus::Failed.may_become(next), by_an_operator.contains(&next));
         }
     }
 }

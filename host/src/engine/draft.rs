@@ -132,6 +132,26 @@ impl Draft {
         })
     }
 
+    /// Steps that were cancelled when their instance ended. All of them must have been ensured.
+    pub(super) fn cancelled_steps(&self) -> Vec<StepExecution> {
+        let cancelled = self.steps.values().filter(|step| step.status == StepStatus::Cancelled);
+        let mut cancelled: Vec<_> = cancelled.cloned().collect();
+        cancelled.sort_by_key(|step| step.id);
+        cancelled
+    }
+
+    /// A fresh execution of a step, with the paths that have arrived at it.
+    pub(super) fn begin_again(&mut self, definition: &Step) {
+        let step = self.step_mut(definition);
+        step.id = StepExecutionId::new();
+        step.attempt = step.attempt.saturating_add(1);
+        step.status = StepStatus::Pending;
+        (step.plugin_digest, step.config, step.state) = (None, None, None);
+        (step.state_version, step.seq) = (0, 0);
+        step.effect_keys.clear();
+        (step.output, step.error, step.started_at, step.ended_at) = (None, None, None, None);
+    }
+
     /// Whether this fold has withdrawn or moved what a signal is about: the database does not know it yet.
     pub(super) fn withdrew(&self, execution: StepExecutionId, key: &str) -> bool {
         self.writes.iter().any(|write| match write {
@@ -201,6 +221,12 @@ impl Draft {
             }
         }
         writes.append(&mut self.writes);
+        let withdraws = |write: &Write| {
+            matches!(write, Write::CloseInstance(_) | Write::CloseStep(_) | Write::CancelTask(_))
+        };
+        if writes.iter().any(withdraws) {
+            self.hints.push(Hint::Withdrawn { tenant: tenant.clone() });
+        }
         self.hints.push(Hint::Instance { tenant, id });
         let Self { instance, steps, known, whole, .. } = self;
         let set = WriteSet { guards: self.guards, writes, hints: self.hints };

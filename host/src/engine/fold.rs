@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::mailbox::{Envelope, Taken};
 use super::port::Verdict;
 use super::signal::Signal;
-use super::{Engine, Error, advance, cancel, deliver, record, resume};
+use super::{Engine, Error, advance, cancel, deliver, record, resume, revive};
 use crate::domain::definition::Workflow;
 use crate::domain::instance::Instance;
 use crate::domain::{InstanceId, TenantId};
@@ -111,7 +111,7 @@ async fn workflow(engine: &Engine, instance: &Instance) -> Result<Arc<Workflow>,
 
 /// Takes in one signal. The outer error ends the fold; the inner one is the signal's own.
 async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Result<Taken, Error>, Error> {
-    if draft.instance.status.ended() && !matches!(signal, Signal::Cancel { .. }) {
+    if draft.instance.status.ended() && !matches!(signal, Signal::Cancel { .. } | Signal::Revive { .. }) {
         // Its tasks, timers and subscriptions are closed: whoever sent this will see it when it looks again.
         return Ok(Ok(Taken::Stale));
     }
@@ -125,6 +125,12 @@ async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Res
         }
         Signal::Cancel { reason } => return cancel::apply(engine, draft, reason).await,
         Signal::Resume(incident) => resume::apply(engine, draft, incident).await?,
+        Signal::Revive { task, read_version } => {
+            match revive::apply(engine, draft, task, *read_version).await? {
+                Ok(taken) => taken,
+                Err(refusal) => return Ok(Err(refusal)),
+            }
+        }
     };
     advance::run(engine, draft).await?;
     Ok(Ok(taken))

@@ -70,6 +70,13 @@ pub(super) fn close(ledger: &mut BTreeMap<String, String>, key: &str) {
     }
 }
 
+/// Notes that a task that was over is open again.
+pub(super) fn reopen(ledger: &mut BTreeMap<String, String>, key: &str) {
+    if let Some(mark) = ledger.get_mut(key) {
+        mark.truncate(mark.trim_end_matches(CLOSED).len());
+    }
+}
+
 /// Notes a message out of the outbox; false if it was received before, by a host that died before it could remove it.
 pub(super) fn receive(ledger: &mut BTreeMap<String, String>, origin: &Origin) -> bool {
     let key = format!("{RECEIVED}{}", origin.item);

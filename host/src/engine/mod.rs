@@ -29,11 +29,13 @@ mod ready;
 mod recent;
 mod record;
 mod resume;
+mod revive;
 mod signal;
 mod start;
 mod surface;
 mod task;
 mod token;
+mod workers;
 
 pub use error::{Error, Mistake};
 pub use task::{Claimed, Trust};
@@ -41,3 +43,4 @@ pub use task::{Claimed, Trust};
 pub use surface::{
     Deployed, Engine, HeartbeatAnswer, IncomingMessage, NewToken, Parts, StartRequest, Started, WorkerFailure,
 };
+pub use task::{Reason, Why};

@@ -93,15 +93,26 @@ pub(super) fn instance_end(draft: &mut Draft, was: InstanceStatus) {
     metrics::counter!(names::INSTANCES_ENDED, "status" => status.label()).increment(1);
 }
 
+/// The instance goes on after it had failed.
+pub(super) fn instance_revived(draft: &mut Draft, note: String) {
+    let seq = draft.instance.version.saturating_add(1);
+    instance_line(draft, "instance-revived", seq, note);
+}
+
 /// Something became of a task that its step is not told of: it is offered again.
 pub(super) fn task_retry(task: &Task, at: Timestamp, note: String) -> Write {
+    task_line(task, at, "task-retry", note)
+}
+
+/// Something became of a task.
+pub(super) fn task_line(task: &Task, at: Timestamp, kind: &str, note: String) -> Write {
     Write::InsertJournal(JournalEntry {
         id: fresh(),
         tenant: task.tenant.clone(),
         instance_id: task.workflow_instance_id,
         subject_id: task.id.0,
         seq: task.version,
-        kind: "task-retry".into(),
+        kind: kind.into(),
         step_id: Some(task.step_id.clone()),
         at,
         plugin_digest: None,

@@ -35,6 +35,13 @@ pub(super) enum Signal {
     },
     /// An operator lets a held step go on.
     Resume(Box<Incident>),
+    /// An operator offers a dead letter again: its row as it shall be, and the version that was read.
+    Revive {
+        /// The row to write.
+        task: Box<Task>,
+        /// As read.
+        read_version: i64,
+    },
 }
 
 /// An item of the outbox, which may come twice.

@@ -26,6 +26,7 @@ twins! {
     7 "0007_journal",
     8 "0008_lanes",
     9 "0009_lean",
+    10 "0010_workers",
     14 "0014_expect",
 }
 

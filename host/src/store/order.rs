@@ -43,6 +43,8 @@ pub(super) enum Kind {
     CloseInstance,
     DeleteJournal,
     DeleteInstance,
+    NoteWorker,
+    ForgetWorkers,
     /// Not a statement of its own: [`super::guard`] takes the keys as it checks them.
     InsertStartKey,
 }
@@ -80,6 +82,8 @@ impl Kind {
             Self::CloseInstance => &statement::CLOSE_INSTANCES,
             Self::DeleteJournal => &statement::DELETE_JOURNALS,
             Self::DeleteInstance => &statement::DELETE_INSTANCES,
+            Self::NoteWorker => &statement::NOTE_WORKERS,
+            Self::ForgetWorkers => &statement::FORGET_WORKERS,
             Self::InsertStartKey => return None,
         })
     }
@@ -132,6 +136,8 @@ pub(super) fn classify(write: &Write) -> (Kind, Name) {
         Write::CloseInstance(row) => (Kind::CloseInstance, id(row.instance_id)),
         Write::DeleteJournal(row) => (Kind::DeleteJournal, id(row.instance_id)),
         Write::DeleteInstance(row) => (Kind::DeleteInstance, id(row.instance_id)),
+        Write::NoteWorker(row) => (Kind::NoteWorker, Name::Text(format!("{}/{}", row.tenant, row.worker_id))),
+        Write::ForgetWorkers(row) => (Kind::ForgetWorkers, Name::Text(row.seen_before.to_string())),
         Write::InsertStartKey(row) => {
             (Kind::InsertStartKey, Name::Text(start_key(row.tenant.as_str(), &row.workflow_key, &row.key)))
         }

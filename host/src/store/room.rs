@@ -42,7 +42,7 @@ impl<D: Driver> Room<D> {
         Self { driver: Arc::new(driver) }
     }
 
-    async fn read<T: DeserializeOwned>(
+    pub(super) async fn read<T: DeserializeOwned>(
         &self,
         statement: &'static Statement,
         argument: Value,
@@ -51,7 +51,7 @@ impl<D: Driver> Room<D> {
         parse(statement, self.driver.read(statement, &argument.to_string()).await)
     }
 
-    async fn read_one<T: DeserializeOwned>(
+    pub(super) async fn read_one<T: DeserializeOwned>(
         &self,
         statement: &'static Statement,
         argument: Value,

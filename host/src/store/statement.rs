@@ -94,6 +94,8 @@ pairs! { false;
     RESOLVE_INCIDENTS = "resolve_incidents",
     INSERT_BLOBS = "insert_blobs",
     INSERT_JOURNAL = "insert_journal",
+    NOTE_WORKERS = "note_workers",
+    FORGET_WORKERS = "forget_workers",
     CLOSE_STEPS = "close_steps",
     CLOSE_INSTANCES = "close_instances",
     DELETE_JOURNALS = "delete_journals",
@@ -135,6 +137,11 @@ pairs! { false;
     TASK_COUNTS = "task_counts",
     ENDED_BEFORE = "ended_before",
     PING = "ping",
+    WORKER = "worker",
+    PENDING_TYPES = "pending_types",
+    HELD_BY = "held_by",
+    WITHDRAWN_FROM = "withdrawn_from",
+    AHEAD_OF = "ahead_of",
 }
 
 // Lists with filters.
@@ -144,6 +151,7 @@ pairs! { true;
     INCIDENTS = "incidents",
     JOURNAL = "journal",
     OUTBOX = "outbox",
+    WORKERS = "workers",
 }
 
 // Lanes and hints; what was done by a try whose answer was lost.

@@ -159,3 +159,40 @@ async fn variables_stand_in_for_flags() {
     assert!(finish(command).await.exits(0).json()["items"].is_array());
     host.stop().await;
 }
+
+#[tokio::test]
+async fn a_dead_letter_is_retried_then_discarded_and_workers_are_seen() {
+    let data = folder();
+    let host = Host::on_sqlite(&data, &[]).await;
+    start_jira(&host).await;
+    let poll = ["task", "poll", "--type", "n8n-jira-*", "--worker", "me", "--wait", "60"];
+    let polled = host.cli_json(&poll).await;
+    let task = polled[0]["id"].as_str().unwrap();
+    host.cli(&["task", "heartbeat", task, "--worker", "me", "--checkpoint", r#"{"page": 3}"#]).await.exits(0);
+    host.cli(&["task", "unlock", task, "--worker", "somebody-else"]).await.exits(1);
+    host.cli(&["task", "unlock", task, "--worker", "me"]).await.exits(0);
+    let polled = host.cli_json(&poll).await;
+    assert_eq!((polled[0]["id"].as_str(), &polled[0]["checkpoint"]["page"]), (Some(task), &3.into()));
+    let why = host.cli(&["task", "why", task]).await.exits(0);
+    assert!(why.stdout.starts_with("locked: me holds it"), "{why:?}");
+
+    let fail = ["task", "fail", task, "--message", "no", "--no-retry", "--worker", "me"];
+    host.cli(&fail).await.exits(0);
+    let shown = host.cli(&["dead-letter", "show", task]).await.exits(0);
+    assert!(shown.stdout.contains("\"FAILED\""), "{shown:?}");
+    let retried = host.cli(&["dead-letter", "retry", task, "--attempts", "2"]).await.exits(0);
+    assert!(retried.stdout.contains("attempts: 2"), "{retried:?}");
+    host.cli(&["dead-letter", "retry", task]).await.exits(1);
+    assert_eq!(host.cli_json(&poll).await[0]["id"].as_str(), Some(task));
+    host.cli(&fail).await.exits(0);
+    host.cli(&["dead-letter", "discard", task, "--reason", "done by hand"]).await.exits(0);
+    host.cli(&["dead-letter", "show", task]).await.exits(3);
+
+    let workers = host.cli(&["worker", "list"]).await.exits(0);
+    assert!(workers.stdout.contains("ACTIVE") && workers.stdout.contains("n8n-jira-*"), "{workers:?}");
+    let gone = host.cli(&["worker", "goodbye", "me"]).await.exits(0);
+    assert!(gone.stdout.contains("tasks released: 0"), "{gone:?}");
+    assert_eq!(host.cli_json(&["worker", "show", "me"]).await["status"], "DEAD");
+    host.cli(&["worker", "show", "nobody"]).await.exits(3);
+    host.stop().await;
+}

@@ -1,12 +1,15 @@
 //! A host from the outside: HTTP in, HTTP out, on both databases.
 
 mod bad_input;
+mod batches;
+mod dead_letters;
 mod definitions;
 mod external_task;
 mod graph;
 mod long_poll;
 mod messages;
 mod operations;
+mod patterns;
 mod plugins;
 mod preload;
 mod rescue;
@@ -14,3 +17,4 @@ mod retention;
 mod tenants;
 mod two_hosts;
 mod watch;
+mod workers;

@@ -53,7 +53,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    async fn read<T>(&self, read: impl FnOnce(&Tables) -> T) -> Result<T> {
+    pub(super) async fn read<T>(&self, read: impl FnOnce(&Tables) -> T) -> Result<T> {
         self.gate.pass().await?;
         Ok(read(&self.tables.lock().unwrap()))
     }

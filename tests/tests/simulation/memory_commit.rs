@@ -155,6 +155,8 @@ fn insert_or_update(tables: &mut Tables, write: &Write) {
         | Write::RevokeToken(_)
         | Write::DeleteInstance(_)
         | Write::DeleteJournal(_)
+        | Write::NoteWorker(_)
+        | Write::ForgetWorkers(_)
         | Write::CloseStep(_)
         | Write::CloseInstance(_) => {}
     }

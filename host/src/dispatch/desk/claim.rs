@@ -37,9 +37,16 @@ impl Desk {
     }
 
     async fn claim(self: &Arc<Self>, key: &GroupKey, order: Order) {
+        let task_types = match self.types_of(key).await {
+            Ok(task_types) => task_types,
+            Err(error) => return self.refuse(key, error),
+        };
+        if task_types.is_empty() {
+            return self.hand_out(key, order, Claimed { tasks: Vec::new(), all: true });
+        }
         let claim = TaskClaim {
             tenant: key.0.clone(),
-            task_types: key.1.to_vec(),
+            task_types,
             now: self.clock.now(),
             slots: order.slots.clone(),
         };

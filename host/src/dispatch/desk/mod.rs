@@ -4,36 +4,41 @@
 //! made for a whole group of polls at once, in tasks of their own: a client that goes away takes nothing with it.
 
 mod claim;
+mod patterns;
 mod repeats;
 mod state;
-mod workers;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::{broadcast, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::patterns::Patterns;
 use self::repeats::{Repeats, RequestName};
 use self::state::{Full, GroupKey, Poller, PollerId, State};
-use self::workers::Workers;
 use super::SWEEP_SECONDS;
 use super::alarm::Alarm;
+use super::workers::Workers;
 use crate::domain::limits::Limits;
 use crate::domain::task::Task;
 use crate::domain::{Clock, TenantId};
+use crate::engine::port::Store;
 use crate::engine::{Engine, Error};
 
 /// Groups that one sweep asks for.
 const SWEEP_GROUPS_MAX: usize = 64;
+
+/// Goodbyes that a parked poll may have missed before it no longer knows whose they were.
+const GOODBYES_MAX: usize = 256;
 
 /// A wish for tasks.
 #[derive(Clone, Debug)]
 pub struct PollRequest {
     /// Whose tasks.
     pub tenant: TenantId,
-    /// Any of these types.
+    /// Any of these types; a `*` in one stands for any text.
     pub task_types: Vec<String>,
     /// Who asks.
     pub worker_id: Option<String>,
@@ -49,29 +54,45 @@ pub struct PollRequest {
 
 /// Parked polls of this host.
 pub struct Desk {
+    store: Arc<dyn Store>,
     engine: Arc<Engine>,
     clock: Arc<dyn Clock>,
     alarm: Arc<Alarm>,
     limits: Limits,
     state: Mutex<State<Waiter>>,
     repeats: Mutex<Repeats>,
-    workers: Mutex<Workers>,
+    workers: Arc<Workers>,
+    patterns: Arc<Mutex<Patterns>>,
+    goodbyes: broadcast::Sender<WorkerName>,
     claims: TaskTracker,
 }
+
+/// Tenant and worker.
+type WorkerName = (TenantId, String);
 
 type Waiter = oneshot::Sender<Result<Vec<Task>, Error>>;
 
 impl Desk {
     /// A desk with nobody waiting.
-    pub fn new(engine: Arc<Engine>, clock: Arc<dyn Clock>, alarm: Arc<Alarm>, limits: Limits) -> Arc<Self> {
+    pub fn new(
+        store: Arc<dyn Store>,
+        engine: Arc<Engine>,
+        clock: Arc<dyn Clock>,
+        alarm: Arc<Alarm>,
+        workers: Arc<Workers>,
+        limits: Limits,
+    ) -> Arc<Self> {
         Arc::new(Self {
+            store,
             engine,
             clock,
             alarm,
             limits,
             state: Mutex::default(),
             repeats: Mutex::default(),
-            workers: Mutex::default(),
+            workers,
+            patterns: Arc::default(),
+            goodbyes: broadcast::Sender::new(GOODBYES_MAX),
             claims: TaskTracker::new(),
         })
     }
@@ -79,9 +100,11 @@ impl Desk {
     /// Waits for tasks; none if the time is over or the host is stopping.
     pub async fn poll(self: &Arc<Self>, request: PollRequest) -> Result<Vec<Task>, Error> {
         let now = self.clock.now();
-        if let Some(worker_id) = &request.worker_id {
-            lock(&self.workers).saw(&request.tenant, worker_id, now);
-        }
+        metrics::counter!(crate::metrics::POLLS).increment(1);
+        let presence = request
+            .worker_id
+            .as_deref()
+            .map(|worker_id| self.workers.arrive(&request.tenant, worker_id, &request.task_types, now));
         let name: Option<RequestName> =
             request.request_id.clone().map(|id| (request.tenant.clone(), request.worker_id.clone(), id));
         if let Some(name) = &name {
@@ -91,6 +114,9 @@ impl Desk {
             }
         }
         let tasks = self.wait(request).await?;
+        if let Some(presence) = presence {
+            presence.handed(&tasks, self.clock.now());
+        }
         if let (Some(name), false) = (name, tasks.is_empty()) {
             lock(&self.repeats).keep(name, &tasks, self.clock.now());
         }
@@ -102,6 +128,9 @@ impl Desk {
         task_types.sort_unstable();
         task_types.dedup();
         let key: GroupKey = (request.tenant, task_types.into());
+        let _interest = self.interest(&key);
+        let mut goodbyes = self.goodbyes.subscribe();
+        let name = request.worker_id.clone().map(|worker_id| (key.0.clone(), worker_id));
         let (waiter, answer) = oneshot::channel();
         let tasks_max = request.max_tasks.clamp(1, self.limits.poll_tasks_max) as usize;
         let mut poller = Poller::new(request.worker_id, tasks_max, request.lock_ms, waiter);
@@ -121,6 +150,8 @@ impl Desk {
                 biased;
                 answer = &mut place.answer => return answer.unwrap_or_else(|_| Ok(Vec::new())),
                 () = tokio::time::sleep(wait) => {}
+                // Its place is freed; what is being claimed for it goes to somebody else.
+                () = dismissed(&mut goodbyes, name.as_ref()) => return Ok(Vec::new()),
             }
             if lock(&self.state).expire(&place.key, place.id) {
                 return Ok(Vec::new());
@@ -131,8 +162,20 @@ impl Desk {
 
     /// Tasks of a type can be claimed.
     pub fn available(self: &Arc<Self>, tenant: &TenantId, task_type: &str, count: u32) {
-        let keys = lock(&self.state).announce(tenant, task_type, count);
+        let mut keys = lock(&self.state).announce(tenant, task_type, count);
+        for pattern in self.patterns_of(tenant, task_type) {
+            keys.extend(lock(&self.state).announce(tenant, &pattern, count));
+        }
         keys.iter().for_each(|key| self.serve(key));
+    }
+
+    /// A worker says goodbye: its parked polls are answered, and the tasks that it holds are offered again.
+    pub async fn goodbye(self: &Arc<Self>, tenant: &TenantId, worker_id: &str) -> Result<usize, Error> {
+        // Nobody listens if no poll is parked.
+        let _ = self.goodbyes.send((tenant.clone(), worker_id.to_owned()));
+        let given_back = self.engine.give_back_all(tenant, worker_id).await?;
+        self.workers.left(tenant, worker_id, self.clock.now());
+        Ok(given_back)
     }
 
     /// Everyone who waits is asked for again.
@@ -158,9 +201,9 @@ impl Desk {
         lock(&self.state).parked()
     }
 
-    /// Workers that polled in the last five minutes.
-    pub fn active_workers(&self) -> usize {
-        lock(&self.workers).active(self.clock.now())
+    /// Whether a poll for a type waits here, by name or pattern.
+    pub fn waits_for(&self, tenant: &TenantId, task_type: &str) -> bool {
+        lock(&self.state).interested(tenant, task_type) || !self.patterns_of(tenant, task_type).is_empty()
     }
 
     /// Answers every parked poll, and waits for the claims that are under way.
@@ -189,6 +232,19 @@ impl Drop for Place {
         self.answer.close();
         if let Ok(Ok(tasks)) = self.answer.try_recv() {
             self.desk.give_back(tasks);
+        }
+    }
+}
+
+/// Waits until a worker has said goodbye; for ever if it has no name.
+async fn dismissed(goodbyes: &mut broadcast::Receiver<WorkerName>, name: Option<&WorkerName>) {
+    let Some(name) = name else { return std::future::pending().await };
+    loop {
+        match goodbyes.recv().await {
+            Ok(left) if left == *name => return,
+            // One that was missed is made up for by the end of the poll's time.
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return std::future::pending().await,
         }
     }
 }

@@ -345,6 +345,11 @@ impl<W> State<W> {
         leaving.into_iter().filter_map(|(key, id)| self.leave(&key, id)).map(|poller| poller.waiter).collect()
     }
 
+    /// Whether somebody waits for a type by its name.
+    pub(super) fn interested(&self, tenant: &TenantId, task_type: &str) -> bool {
+        self.interest.contains_key(&(tenant.clone(), task_type.to_owned()))
+    }
+
     /// How many polls wait.
     pub(super) fn parked(&self) -> usize {
         self.parked

@@ -29,16 +29,51 @@ pub enum Hint {
         /// When.
         at: Timestamp,
     },
+    /// Tasks may have been withdrawn from workers that hold them.
+    Withdrawn {
+        /// Whose.
+        tenant: TenantId,
+    },
     /// A component was stored.
     Plugins,
     /// The listener was away: ask for everything again.
     Everything,
 }
 
+/// What a worker did, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Deed<'a> {
+    /// Whose worker.
+    pub tenant: &'a TenantId,
+    /// Its name.
+    pub worker_id: &'a str,
+    /// What.
+    pub work: Work,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What a worker can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// It completed a task.
+    Completed,
+    /// It reported a failed attempt.
+    Failed,
+    /// It gave a sign of life, and holds its task until then.
+    Heartbeat {
+        /// The lock's new end.
+        until: Timestamp,
+    },
+}
+
 /// Takes hints after a commit. Must not block.
 pub trait Announcer: Send + Sync + 'static {
     /// Tells whoever waits.
     fn announce(&self, hints: &[Hint]);
+
+    /// A worker did something that counts.
+    fn worked(&self, _: &Deed<'_>) {}
 }
 
 /// Tells nobody.

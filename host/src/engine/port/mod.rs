@@ -3,9 +3,11 @@
 pub mod announce;
 pub mod plugins;
 pub mod store;
+pub mod workers;
 pub mod write;
 
-pub use announce::{Announcer, Hint};
+pub use announce::{Announcer, Deed, Hint, Work};
 pub use plugins::{Answer, PluginCatalog, Plugins, StepType};
 pub use store::{Store, StoreError};
+pub use workers::WorkerRows;
 pub use write::{Guard, Verdict, Write, WriteSet};

@@ -132,7 +132,7 @@ pub struct EndedInstance {
 
 /// The database, whichever it is. Every read of users' data is scoped by a tenant.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait Store: super::WorkerRows {
     // -- write verbs ---------------------------------------------------------------------------
 
     /// Writes a batch of transitions in one transaction; the verdicts are in the order of the batch.

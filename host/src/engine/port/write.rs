@@ -16,6 +16,7 @@ use crate::domain::task::Task;
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::token::Token;
 use crate::domain::transition::Failure;
+use crate::domain::worker::WorkerNote;
 use crate::domain::{
     Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, TaskId, TenantId, TimerId,
     Timestamp, TokenId,
@@ -159,6 +160,10 @@ pub enum Write {
     CloseStep(StepClosed),
     /// An instance ended: the same for all of its steps, open steps are cancelled, incidents resolved.
     CloseInstance(InstanceClosed),
+    /// What a host has heard of a worker.
+    NoteWorker(WorkerNote),
+    /// Workers that nobody has heard of for long are forgotten, and those over a tenant's bound.
+    ForgetWorkers(WorkersForgotten),
     /// A new version of a workflow.
     InsertDefinition(DefinitionRow),
     /// A new component; the same digest again is left as it is.
@@ -343,6 +348,14 @@ pub struct InstanceClosed {
 pub struct InstanceGone {
     pub tenant: TenantId,
     pub instance_id: InstanceId,
+}
+
+/// Workers are forgotten.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct WorkersForgotten {
+    pub seen_before: Timestamp,
+    pub per_tenant_max: u32,
 }
 
 /// A component to store.

@@ -167,6 +167,17 @@ fn offered(mut next: Task, available_at: Timestamp, now: Timestamp) -> Task {
     next
 }
 
+/// A worker gives a task back.
+pub(super) fn unlock(task: &Task, holder: &Holder, now: Timestamp) -> Result<Change, Error> {
+    if task.status == TaskStatus::Pending {
+        return Ok(Change::Repeat);
+    }
+    check_held(task, holder)?;
+    let worker = task.worker_id.as_deref().unwrap_or("unknown");
+    let note = format!("given back (worker {worker}); the task is offered again");
+    Ok(Change::Offered(Box::new(give_back(task, now)), note))
+}
+
 /// Gives a pending task to a worker: what the claim of a database does to a row.
 pub(super) fn lock(task: Task, slot: &ClaimSlot, now: Timestamp) -> Task {
     let mut next = task;

@@ -1,12 +1,14 @@
 //! Leases on tasks: a heartbeat extends one, giving back ends it. Neither touches the instance.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::change;
 use crate::domain::task::{Holder, Task, TaskStatus, seconds_to_millis};
 use crate::domain::{TaskId, TenantId, Timestamp};
-use crate::engine::port::Hint;
 use crate::engine::port::store::TaskLease;
+use crate::engine::port::{Deed, Hint, Work};
 use crate::engine::{Engine, Error, HeartbeatAnswer};
 use crate::failpoint::{self, Point};
 
@@ -42,10 +44,24 @@ impl Engine {
                     .announce(&next.due_at.map(|at| Hint::Due { at }).into_iter().collect::<Vec<_>>());
                 self.recent.keep_tasks(std::slice::from_ref(&next));
                 let lock_expires_at = next.lock_expires_at.unwrap_or(now);
+                if let Some(worker_id) = &next.worker_id {
+                    let work = Work::Heartbeat { until: lock_expires_at };
+                    self.parts.announcer.worked(&Deed { tenant, worker_id, work, at: now });
+                }
                 return Ok(HeartbeatAnswer::Continue { lock_expires_at });
             }
         }
         Err(Error::Busy { code: "task_busy", message: format!("task {id} keeps changing; try again") })
+    }
+
+    /// A worker gives a task back: no attempt and no lock expiry is spent. One that is free already stays so.
+    pub async fn unlock(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        id: TaskId,
+        holder: &Holder,
+    ) -> Result<Task, Error> {
+        self.change_task(tenant, id, None, |task, now| change::unlock(task, holder, now)).await
     }
 
     /// Gives tasks back that were claimed and could not be delivered: no attempt and no lock expiry is spent.

@@ -2,11 +2,15 @@
 
 mod change;
 mod claim;
+mod dead_letter;
 mod due;
 mod lease;
 mod report;
+mod why;
 
 pub use claim::{Claimed, Trust};
+pub(super) use report::availability;
+pub use why::{Reason, Why};
 
 #[cfg(test)]
 pub(in crate::engine) use change::tests::locked as sample_task;

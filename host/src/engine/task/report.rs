@@ -9,7 +9,7 @@ use crate::domain::json::canonical;
 use crate::domain::task::{Holder, Task};
 use crate::domain::{TaskId, TenantId};
 use crate::engine::mailbox::Taken;
-use crate::engine::port::{Guard, Hint, Verdict, Write, WriteSet};
+use crate::engine::port::{Deed, Guard, Hint, Verdict, Work, Write, WriteSet};
 use crate::engine::signal::Signal;
 use crate::engine::{Engine, Error, WorkerFailure, record};
 use crate::metrics as names;
@@ -109,8 +109,17 @@ impl Engine {
         }
         if let Some(counter) = counter {
             metrics::counter!(counter, "task_type" => next.task_type.clone()).increment(1);
+            self.credit(task, counter, now);
         }
         Ok(Some(*next))
+    }
+
+    /// The worker that held the task has done its part.
+    fn credit(&self, task: &Task, counter: &str, at: crate::domain::Timestamp) {
+        let work = if counter == names::TASKS_COMPLETED { Work::Completed } else { Work::Failed };
+        if let Some(worker_id) = &task.worker_id {
+            self.parts.announcer.worked(&Deed { tenant: &task.tenant, worker_id, work, at });
+        }
     }
 
     /// A task of a tenant.
@@ -119,7 +128,7 @@ impl Engine {
         task.ok_or_else(|| Error::not_found("task_not_found", format!("there is no task {id}")))
     }
 
-    async fn write_task(
+    pub(super) async fn write_task(
         &self,
         read: &Task,
         next: &Task,
@@ -155,7 +164,7 @@ impl Engine {
 }
 
 /// Whom to tell that a task can be claimed: pollers now, or the alarm when its wait is over.
-pub(super) fn availability(task: &Task, now: crate::domain::Timestamp) -> Vec<Hint> {
+pub(in crate::engine) fn availability(task: &Task, now: crate::domain::Timestamp) -> Vec<Hint> {
     let mut hints: Vec<Hint> = task.due_at.map(|at| Hint::Due { at }).into_iter().collect();
     hints.push(if task.available_at <= now {
         Hint::Tasks { tenant: task.tenant.clone(), task_type: task.task_type.clone(), count: 1 }

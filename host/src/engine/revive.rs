@@ -1,0 +1,90 @@
+//! An operator offers a dead letter again: the instance that failed with it goes on where it stood.
+//!
+//! Branches that the failure cancelled have lost their tasks and timers: their steps begin again, in a new attempt.
+
+use std::sync::Arc;
+
+use super::draft::Draft;
+use super::mailbox::Taken;
+use super::port::{Guard, Write};
+use super::task::availability;
+use super::{Engine, Error, decide, ledger, record};
+use crate::domain::definition::Step;
+use crate::domain::instance::InstanceStatus;
+use crate::domain::step::StepStatus;
+use crate::domain::task::Task;
+
+/// Takes a dead letter's second life into the draft. The outer error ends the fold; the inner one is the operator's.
+pub(super) async fn apply(
+    engine: &Engine,
+    draft: &mut Draft,
+    task: &Task,
+    read_version: i64,
+) -> Result<Result<Taken, Error>, Error> {
+    draft.ensure_all(&*engine.parts.store).await?;
+    let definition = match failed_step(draft, task) {
+        Ok(definition) => definition,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    draft.guards.push(Guard::Task { tenant: task.tenant.clone(), id: task.id, version: read_version });
+    let note = format!("dead letter offered again, {} attempts", task.max_retries);
+    draft.writes.push(record::task_line(task, draft.now, "dead-letter-retried", note));
+    draft.writes.push(Write::UpdateTask(task.clone()));
+    let hints = availability(task, draft.now);
+    draft.hints.extend(hints);
+
+    let cancelled = draft.cancelled_steps();
+    let instance = &mut draft.instance;
+    (instance.status, instance.error, instance.ended_at) = (InstanceStatus::Waiting, None, None);
+    (instance.open_steps, instance.open_incidents) = (0, 0);
+    record::instance_revived(
+        draft,
+        format!("goes on: the dead letter of step '{}' is retried", task.step_id),
+    );
+    draft.set_status(&definition, StepStatus::Waiting);
+    let step = draft.step_mut(&definition);
+    (step.error, step.ended_at) = (None, None);
+    ledger::reopen(&mut step.effect_keys, &task.key);
+
+    for step in cancelled {
+        let Some(definition) = draft.workflow.step(&step.step_id).cloned() else { continue };
+        if draft.instance.status.ended() {
+            break;
+        }
+        if step.started_at.is_none() {
+            // It had not begun: some of the paths into it are still to come.
+            draft.set_status(&definition, StepStatus::Pending);
+            draft.step_mut(&definition).ended_at = None;
+        } else {
+            draft.begin_again(&definition);
+            decide::start(engine, draft, &definition).await?;
+        }
+    }
+    Ok(Ok(Taken::Done))
+}
+
+/// The step that failed with the task, if that is what ended the instance.
+fn failed_step(draft: &Draft, task: &Task) -> Result<Arc<Step>, Error> {
+    let settled = |why: String| {
+        Error::conflict("dead_letter_settled", format!("task {} cannot be offered again: {why}", task.id))
+    };
+    let (instance, id) = (&draft.instance, &task.step_id);
+    let step = draft.step(id).filter(|step| step.id == task.step_execution_id);
+    let (Some(step), Some(definition)) = (step, draft.workflow.step(id)) else {
+        return Err(settled(format!("its step '{id}' has been started anew since")));
+    };
+    if step.status == StepStatus::Incident {
+        return Err(settled(format!("its step '{id}' is held by an incident; resume that first")));
+    }
+    let code = step.error.as_ref().map_or("", |error| error.code.as_str());
+    if step.status == StepStatus::Failed && definition.on_error.target(code).is_some() {
+        return Err(settled(format!(
+            "the onError of step '{id}' has taken the failure; start a new instance"
+        )));
+    }
+    if step.status != StepStatus::Failed || instance.status != InstanceStatus::Failed {
+        let (step, instance) = (step.status.label(), instance.status.label());
+        return Err(settled(format!("its step '{id}' is {step}, and the instance is {instance}")));
+    }
+    Ok(Arc::clone(definition))
+}

@@ -1,0 +1,10 @@
+-- Tasks that were withdrawn while a worker held them, oldest first: only those have kept the time of their lock.
+select json_build_object('id', t.id, 'task_type', t.task_type, 'workflow_instance_id', t.workflow_instance_id,
+  'step_id', t.step_id, 'cancelled_at', t.completed_at)::text
+from workflow_external_tasks as t
+where t.tenant = $1::json ->> 'tenant' and t.worker_id = $1::json ->> 'worker_id'
+  and left(t.worker_id, 200) = left($1::json ->> 'worker_id', 200)
+  and t.status = 'CANCELLED' and t.locked_at is not null
+  and (t.completed_at, t.id) > (($1::json ->> 'since')::timestamptz, ($1::json ->> 'since_id')::uuid)
+order by t.completed_at, t.id
+limit ($1::json ->> 'rows_max')::bigint

@@ -1,0 +1,8 @@
+-- Workers, newest first. Planned anew for each call, so that filters that are absent fall away.
+select row_to_json(t)::text
+from workflow_external_workers as t
+where t.tenant = $1::json ->> 'tenant'
+  and (($1::json ->> 'seen_since')::timestamptz is null or t.last_seen_at >= ($1::json ->> 'seen_since')::timestamptz)
+  and (($1::json ->> 'after')::uuid is null or t.id < ($1::json ->> 'after')::uuid)
+order by t.id desc
+limit ($1::json ->> 'rows_max')::bigint
