@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, broadcast, watch};
 
 use super::alarm::Alarm;
 use super::desk::Desk;
@@ -18,7 +18,11 @@ pub struct Hub {
     plugins: Notify,
     watches: Mutex<HashMap<Watched, watch::Sender<u64>>>,
     watches_max: usize,
+    bell: broadcast::Sender<Option<(TenantId, String)>>,
 }
+
+/// Announcements that one who listens may be behind.
+const BELL_BACKLOG: usize = 256;
 
 type Watched = (TenantId, InstanceId);
 
@@ -31,6 +35,7 @@ impl Hub {
             plugins: Notify::new(),
             watches: Mutex::default(),
             watches_max,
+            bell: broadcast::Sender::new(BELL_BACKLOG),
         })
     }
 
@@ -47,6 +52,18 @@ impl Hub {
     /// Waits until a component was stored, by this host or another.
     pub async fn plugins_changed(&self) {
         self.plugins.notified().await;
+    }
+
+    /// Hears of tasks that can be claimed, by tenant and type; of all at once if there is no telling. For polls with
+    /// filters, which the desk does not know. Listen first, then ask the database.
+    pub fn listen(&self) -> broadcast::Receiver<Option<(TenantId, String)>> {
+        self.bell.subscribe()
+    }
+
+    fn ring(&self, tasks: Option<(&TenantId, &str)>) {
+        if self.bell.receiver_count() > 0 {
+            let _ = self.bell.send(tasks.map(|(tenant, task_type)| (tenant.clone(), task_type.to_owned())));
+        }
     }
 
     /// Watches an instance. Watch first, then read it: then no change is missed.
@@ -74,6 +91,7 @@ impl Hub {
     fn tell(&self, hint: &Hint) {
         match hint {
             Hint::Tasks { tenant, task_type, count } => {
+                self.ring(Some((tenant, task_type)));
                 if let Some(desk) = self.desk.get().and_then(Weak::upgrade) {
                     desk.available(tenant, task_type, *count);
                 }
@@ -86,6 +104,7 @@ impl Hub {
             Hint::Due { at } => self.alarm.not_later_than(*at),
             Hint::Plugins => self.plugins.notify_one(),
             Hint::Everything => {
+                self.ring(None);
                 if let Some(desk) = self.desk.get().and_then(Weak::upgrade) {
                     desk.ask_all();
                 }

@@ -20,6 +20,7 @@ pub mod time;
 pub mod timer;
 pub mod token;
 pub mod transition;
+pub mod variable;
 
 pub use id::{
     Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, SubscriptionId, TaskId, TenantId,

@@ -16,6 +16,7 @@ mod deliver;
 mod draft;
 pub mod error;
 mod fold;
+mod give_up;
 mod hold;
 mod ledger;
 mod mailbox;
@@ -32,8 +33,10 @@ mod start;
 mod surface;
 mod task;
 mod token;
+mod variables;
 
 pub use error::{Error, Mistake};
 pub use surface::{
     Deployed, Engine, HeartbeatAnswer, IncomingMessage, NewToken, Parts, StartRequest, Started, WorkerFailure,
 };
+pub use task::camunda::{OwnerFailure, Refused};

@@ -21,6 +21,7 @@ pub mod raw;
 mod room;
 mod sqlite;
 mod statement;
+mod task_queries;
 
 use std::sync::Arc;
 

@@ -42,7 +42,7 @@ impl<D: Driver> Room<D> {
         Self { driver: Arc::new(driver) }
     }
 
-    async fn read<T: DeserializeOwned>(
+    pub(super) async fn read<T: DeserializeOwned>(
         &self,
         statement: &'static Statement,
         argument: Value,

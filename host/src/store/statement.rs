@@ -142,6 +142,10 @@ pairs! { true;
     INCIDENTS = "incidents",
     JOURNAL = "journal",
     OUTBOX = "outbox",
+    FIND_TASKS = "find_tasks",
+    COUNT_TASKS = "count_tasks",
+    TASK_TYPES = "task_types",
+    INSTANCES_OF = "instances_of",
 }
 
 // Lanes and hints; what was done by a try whose answer was lost.

@@ -2,10 +2,12 @@
 
 pub mod announce;
 pub mod plugins;
+pub mod query;
 pub mod store;
 pub mod write;
 
 pub use announce::{Announcer, Hint};
 pub use plugins::{Answer, PluginCatalog, Plugins, StepType};
+pub use query::TaskQueries;
 pub use store::{Store, StoreError};
 pub use write::{Guard, Verdict, Write, WriteSet};
