@@ -6,6 +6,7 @@
 
 mod advance;
 mod apply;
+mod batch;
 mod cancel;
 mod committer;
 mod configure;

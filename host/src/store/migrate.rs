@@ -25,6 +25,8 @@ twins! {
     6 "0006_timers",
     7 "0007_journal",
     8 "0008_lanes",
+    9 "0009_lean",
+    11 "0011_batches",
 }
 
 /// One step of the schema, in both dialects.

@@ -40,6 +40,7 @@ pub(super) enum Kind {
     InsertJournal,
     CloseStep,
     CloseInstance,
+    UpsertBatch,
     DeleteJournal,
     DeleteInstance,
     /// Not a statement of its own: [`super::guard`] takes the keys as it checks them.
@@ -76,6 +77,7 @@ impl Kind {
             Self::InsertJournal => &statement::INSERT_JOURNAL,
             Self::CloseStep => &statement::CLOSE_STEPS,
             Self::CloseInstance => &statement::CLOSE_INSTANCES,
+            Self::UpsertBatch => &statement::UPSERT_BATCHES,
             Self::DeleteJournal => &statement::DELETE_JOURNALS,
             Self::DeleteInstance => &statement::DELETE_INSTANCES,
             Self::InsertStartKey => return None,
@@ -127,6 +129,7 @@ pub(super) fn classify(write: &Write) -> (Kind, Name) {
         Write::InsertJournal(row) => (Kind::InsertJournal, id(row.id)),
         Write::CloseStep(row) => (Kind::CloseStep, id(row.step_execution_id)),
         Write::CloseInstance(row) => (Kind::CloseInstance, id(row.instance_id)),
+        Write::UpsertBatch(row) => (Kind::UpsertBatch, id(row.id)),
         Write::DeleteJournal(row) => (Kind::DeleteJournal, id(row.instance_id)),
         Write::DeleteInstance(row) => (Kind::DeleteInstance, id(row.instance_id)),
         Write::InsertStartKey(row) => {

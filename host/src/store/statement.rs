@@ -95,6 +95,7 @@ pairs! { false;
     INSERT_JOURNAL = "insert_journal",
     CLOSE_STEPS = "close_steps",
     CLOSE_INSTANCES = "close_instances",
+    UPSERT_BATCHES = "upsert_batches",
     DELETE_JOURNALS = "delete_journals",
     DELETE_INSTANCES = "delete_instances",
 }
@@ -133,6 +134,8 @@ pairs! { false;
     TASK_COUNTS = "task_counts",
     ENDED_BEFORE = "ended_before",
     PING = "ping",
+    BATCHES = "batches",
+    DUE_BATCHES = "due_batches",
 }
 
 // Lists with filters.

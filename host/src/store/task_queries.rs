@@ -3,12 +3,14 @@
 use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::driver::Driver;
 use super::room::Room;
 use super::statement as sql;
+use crate::domain::batch::Batch;
 use crate::domain::instance::Instance;
-use crate::domain::{InstanceId, TenantId};
+use crate::domain::{InstanceId, TenantId, Timestamp};
 use crate::engine::port::query::{FoundTask, TaskQueries, TaskQuery, TypeQuery};
 use crate::engine::port::store::Result;
 
@@ -29,6 +31,14 @@ impl<D: Driver> TaskQueries for Room<D> {
 
     async fn instances_of(&self, tenant: &TenantId, ids: &[InstanceId]) -> Result<Vec<Instance>> {
         self.read(&sql::INSTANCES_OF, json!({ "tenant": tenant, "ids": ids })).await
+    }
+
+    async fn batches(&self, tenant: &TenantId, id: Option<Uuid>) -> Result<Vec<Batch>> {
+        self.read(&sql::BATCHES, json!({ "tenant": tenant, "id": id })).await
+    }
+
+    async fn due_batches(&self, now: Timestamp, rows_max: u32) -> Result<Vec<Batch>> {
+        self.read(&sql::DUE_BATCHES, json!({ "now": now, "rows_max": rows_max })).await
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use stepwell::domain::batch::Batch;
 use stepwell::domain::definition::DefinitionRow;
 use stepwell::domain::event::InboxEvent;
 use stepwell::domain::incident::Incident;
@@ -369,6 +370,14 @@ impl TaskQueries for Memory {
     }
 
     async fn instances_of(&self, _: &TenantId, _: &[InstanceId]) -> Result<Vec<Instance>> {
+        Ok(Vec::new())
+    }
+
+    async fn batches(&self, _: &TenantId, _: Option<Uuid>) -> Result<Vec<Batch>> {
+        Ok(Vec::new())
+    }
+
+    async fn due_batches(&self, _: Timestamp, _: u32) -> Result<Vec<Batch>> {
         Ok(Vec::new())
     }
 }

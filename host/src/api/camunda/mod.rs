@@ -3,9 +3,11 @@
 //! Their process is our workflow, their activity our step, their variables our context. What the reports mean is
 //! decided by the engine (`engine/task/camunda.rs`); here words are translated.
 
+mod batches;
 mod body;
 mod caller;
 mod definitions;
+mod document;
 mod engines;
 mod error;
 mod fetch;
@@ -48,6 +50,8 @@ pub(super) fn router() -> Router<AppState> {
         .merge(instances::router())
         .merge(definitions::router())
         .merge(engines::router())
+        .merge(batches::router())
+        .route("/openapi.json", get(document::openapi_json))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
 }

@@ -2,8 +2,10 @@
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::store::Result;
+use crate::domain::batch::Batch;
 use crate::domain::instance::{Instance, InstanceStatus};
 use crate::domain::task::Task;
 use crate::domain::{InstanceId, StepExecutionId, TaskId, TenantId, Timestamp};
@@ -88,4 +90,8 @@ pub trait TaskQueries: Send + Sync + 'static {
     async fn task_types(&self, tenant: &TenantId, query: &TypeQuery) -> Result<Vec<String>>;
     /// Some instances, in any order.
     async fn instances_of(&self, tenant: &TenantId, ids: &[InstanceId]) -> Result<Vec<Instance>>;
+    /// Batches, newest first, or the one asked for.
+    async fn batches(&self, tenant: &TenantId, id: Option<Uuid>) -> Result<Vec<Batch>>;
+    /// Batches of all tenants whose host has not gone on with them.
+    async fn due_batches(&self, now: Timestamp, rows_max: u32) -> Result<Vec<Batch>>;
 }
