@@ -13,7 +13,7 @@ use crate::dispatch::due::Due;
 use crate::dispatch::hub::Hub;
 use crate::dispatch::retention::{self, RetentionOptions};
 use crate::dispatch::workers::Workers;
-use crate::dispatch::{gauges, listen};
+use crate::dispatch::{batches, gauges, listen};
 use crate::domain::Clock;
 use crate::domain::limits::Limits;
 use crate::engine::port::{Announcer, PluginCatalog, Plugins, Store};
@@ -138,6 +138,10 @@ impl Node {
                 keep_running("retention", || {
                     let (node, stop) = (Arc::clone(&node), stop.clone());
                     async move { retention::run(&node.engine, node.clock.as_ref(), node.retention, stop).await }
+                }),
+                keep_running("batches", || {
+                    let (node, stop) = (Arc::clone(&node), stop.clone());
+                    async move { batches::run(&node.engine, stop).await }
                 }),
                 keep_running("gauges", || {
                     let (node, stop) = (Arc::clone(&node), stop.clone());

@@ -64,7 +64,7 @@ roles! {
 }
 
 impl Caller {
-    fn needs(self, role: Role) -> Result<TenantId, Problem> {
+    pub(super) fn needs(self, role: Role) -> Result<TenantId, Problem> {
         if self.role.covers(role) {
             return Ok(self.tenant);
         }
@@ -74,6 +74,21 @@ impl Caller {
 }
 
 async fn identify(parts: &Parts, state: &AppState) -> Result<Caller, Problem> {
+    identify_by(parts, state, bearer).await
+}
+
+/// The token of `Bearer TOKEN`.
+pub(super) fn bearer(header: &str) -> Option<String> {
+    let (scheme, secret) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim().to_owned())
+}
+
+/// The same with another way to find the token in the Authorization header.
+pub(super) async fn identify_by(
+    parts: &Parts,
+    state: &AppState,
+    secret_of: fn(&str) -> Option<String>,
+) -> Result<Caller, Problem> {
     let wanted = wanted_tenant(parts)?;
     let Some(header) = parts.headers.get(AUTHORIZATION) else {
         if state.node.open {
@@ -85,11 +100,9 @@ async fn identify(parts: &Parts, state: &AppState) -> Result<Caller, Problem> {
     let secret = header
         .to_str()
         .ok()
-        .and_then(|text| text.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, secret)| secret.trim())
+        .and_then(secret_of)
         .ok_or_else(|| Problem::unauthorized("the Authorization header is not `Bearer TOKEN`"))?;
-    let Some(token) = state.tokens.authenticate(state, secret).await? else {
+    let Some(token) = state.tokens.authenticate(state, &secret).await? else {
         return Err(Problem::unauthorized("the token is unknown, expired or revoked"));
     };
     match wanted {

@@ -117,6 +117,11 @@ impl Problem {
         self
     }
 
+    /// Its parts, for a surface with bodies of its own.
+    pub fn into_parts(self) -> (StatusCode, &'static str, String, Vec<(HeaderName, HeaderValue)>) {
+        (self.status, self.code, self.detail, self.headers)
+    }
+
     /// What is sent.
     pub(super) fn body(self) -> ProblemBody {
         let errors = self.errors.into_iter().map(|mistake| MistakeBody {

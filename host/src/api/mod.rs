@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+mod camunda;
 mod dead_letters;
 mod docs;
 pub mod error;
@@ -58,6 +59,8 @@ pub fn router(node: Arc<Node>, metrics: Option<PrometheusHandle>) -> Router {
     let openapi = document.to_json().unwrap_or_default();
     let state = Arc::new(App { node, metrics, tokens: TokenCache::default(), openapi });
     router
+        .nest("/engine-rest", camunda::router())
+        .nest("/engine-rest/engine/default", camunda::router())
         .fallback(route_not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(body_bytes_max))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, broadcast, watch};
 
 use super::alarm::Alarm;
 use super::desk::Desk;
@@ -22,7 +22,11 @@ pub struct Hub {
     watches_max: usize,
     workers: Arc<Workers>,
     withdrawals: Arc<Withdrawals>,
+    bell: broadcast::Sender<Option<(TenantId, String)>>,
 }
+
+/// Announcements that one who listens may be behind.
+const BELL_BACKLOG: usize = 256;
 
 type Watched = (TenantId, InstanceId);
 
@@ -37,6 +41,7 @@ impl Hub {
             plugins: Notify::new(),
             watches: Mutex::default(),
             watches_max,
+            bell: broadcast::Sender::new(BELL_BACKLOG),
         })
     }
 
@@ -65,6 +70,18 @@ impl Hub {
         self.plugins.notified().await;
     }
 
+    /// Hears of tasks that can be claimed, by tenant and type; of all at once if there is no telling. For polls with
+    /// filters, which the desk does not know. Listen first, then ask the database.
+    pub fn listen(&self) -> broadcast::Receiver<Option<(TenantId, String)>> {
+        self.bell.subscribe()
+    }
+
+    fn ring(&self, tasks: Option<(&TenantId, &str)>) {
+        if self.bell.receiver_count() > 0 {
+            let _ = self.bell.send(tasks.map(|(tenant, task_type)| (tenant.clone(), task_type.to_owned())));
+        }
+    }
+
     /// Watches an instance. Watch first, then read it: then no change is missed.
     pub fn watch(self: &Arc<Self>, tenant: &TenantId, id: InstanceId) -> Result<Watch, Error> {
         let watched = (tenant.clone(), id);
@@ -90,6 +107,7 @@ impl Hub {
     fn tell(&self, hint: &Hint) {
         match hint {
             Hint::Tasks { tenant, task_type, count } => {
+                self.ring(Some((tenant, task_type)));
                 if let Some(desk) = self.desk.get().and_then(Weak::upgrade) {
                     desk.available(tenant, task_type, *count);
                 }
@@ -103,6 +121,7 @@ impl Hub {
             Hint::Due { at } => self.alarm.not_later_than(*at),
             Hint::Plugins => self.plugins.notify_one(),
             Hint::Everything => {
+                self.ring(None);
                 if let Some(desk) = self.desk.get().and_then(Weak::upgrade) {
                     desk.ask_all();
                 }

@@ -4,6 +4,7 @@
 
 pub mod alarm;
 mod backoff;
+pub mod batches;
 pub mod desk;
 pub mod due;
 pub mod gauges;

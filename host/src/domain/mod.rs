@@ -3,6 +3,7 @@
 //! A struct that is stored has the names of its columns as fields, so that a row travels between Rust
 //! and SQL as one JSON object.
 
+pub mod batch;
 pub mod definition;
 pub mod effect;
 pub mod event;
@@ -21,6 +22,7 @@ pub mod time;
 pub mod timer;
 pub mod token;
 pub mod transition;
+pub mod variable;
 pub mod worker;
 
 pub use id::{

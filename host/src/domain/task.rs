@@ -33,7 +33,8 @@ impl TaskStatus {
     /// Whether a task may go from this state to `next`. The store and the tests use this table.
     pub fn may_become(self, next: Self) -> bool {
         match self {
-            Self::Pending => matches!(next, Self::Pending | Self::Locked | Self::Failed | Self::Cancelled),
+            // Also COMPLETED: Camunda lets a worker finish whose lock ran out, as long as nobody took the task.
+            Self::Pending => true,
             Self::Locked => true,
             // An operator may offer a dead letter again, or discard it.
             Self::Failed => matches!(next, Self::Pending | Self::Cancelled),
@@ -156,6 +157,16 @@ impl Task {
         [self.timeout_at, lock].into_iter().flatten().min()
     }
 
+    /// Until when it is locked, as Camunda sees it: the wait before a retry is a lock, too.
+    pub fn locked_until(&self) -> Option<Timestamp> {
+        match self.status {
+            TaskStatus::Locked => self.lock_expires_at,
+            _ => {
+                (self.worker_id.is_some() && self.available_at > self.created_at).then_some(self.available_at)
+            }
+        }
+    }
+
     /// When the worker counts as dead, where heartbeats are watched.
     pub fn heartbeat_deadline(&self) -> Option<Timestamp> {
         let interval = self.heartbeat_interval_seconds?;
@@ -163,6 +174,9 @@ impl Task {
         Some(last.plus_millis(seconds_to_millis(interval * f64::from(self.heartbeat_max_missed.max(1)))))
     }
 }
+
+/// The member of a checkpoint that has a task's own variables, as Camunda's workers set them.
+pub const LOCAL_VARIABLES: &str = "localVariables";
 
 /// Seconds as the seed's columns have them, in milliseconds.
 #[expect(clippy::cast_possible_truncation, reason = "a cast from f64 saturates")]

@@ -38,6 +38,9 @@ pub enum Outcome {
     },
 }
 
+/// The member of a failure's details that marks a business error: expected, and for `onError` alone.
+pub const BUSINESS_ERROR: &str = "businessError";
+
 /// Why a step or an instance failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {

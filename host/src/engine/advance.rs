@@ -15,7 +15,7 @@ use super::{Engine, Error, decide, ledger};
 use crate::domain::definition::{ErrorTarget, Step};
 use crate::domain::instance::InstanceStatus;
 use crate::domain::step::StepStatus;
-use crate::domain::transition::Failure;
+use crate::domain::transition::{BUSINESS_ERROR, Failure};
 
 /// Starts whatever is ready, and what that sets off, until all of it waits or has ended.
 pub(super) async fn run(engine: &Engine, draft: &mut Draft) -> Result<(), Error> {
@@ -44,7 +44,7 @@ pub(super) fn complete_step(draft: &mut Draft, definition: &Arc<Step>, output: V
 
 /// A step failed: the error goes where `onError` says, or the instance fails.
 pub(super) fn fail_step(draft: &mut Draft, definition: &Arc<Step>, failure: Failure) {
-    let target = definition.on_error.target(&failure.code).cloned();
+    let target = definition.on_error.target(&failure.code).cloned().or_else(|| unhandled(&failure));
     draft.step_mut(definition).error = Some(failure.clone());
     end(draft, definition, StepStatus::Failed);
     let Some(target) = target else {
@@ -57,6 +57,11 @@ pub(super) fn fail_step(draft: &mut Draft, definition: &Arc<Step>, failure: Fail
     for id in definition.on_error.steps() {
         path(draft, id, target == ErrorTarget::Step(id.to_owned()));
     }
+}
+
+/// A business error that nobody handles ends its path and fails nothing, as Camunda has it.
+fn unhandled(failure: &Failure) -> Option<ErrorTarget> {
+    (failure.details.get(BUSINESS_ERROR) == Some(&Value::Bool(true))).then_some(ErrorTarget::End)
 }
 
 /// Ends an instance before all of its steps have: what is open is closed.

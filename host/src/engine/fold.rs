@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::mailbox::{Envelope, Taken};
 use super::port::Verdict;
 use super::signal::Signal;
-use super::{Engine, Error, advance, cancel, deliver, record, resume, revive};
+use super::{Engine, Error, advance, cancel, deliver, give_up, record, resume, revive, variables};
 use crate::domain::definition::Workflow;
 use crate::domain::instance::Instance;
 use crate::domain::{InstanceId, TenantId};
@@ -116,9 +116,27 @@ async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Res
         return Ok(Ok(Taken::Stale));
     }
     let taken = match signal {
-        Signal::TaskEnded { task, read_version, event } => {
-            deliver::task_ended(engine, draft, task, *read_version, event).await?
+        Signal::TaskEnded { task, read_version, event, patch } => {
+            let before = variables::Before::of(draft, patch);
+            if let Err(error) = variables::apply(engine, draft, patch) {
+                return Ok(Err(error));
+            }
+            let taken = deliver::task_ended(engine, draft, task, *read_version, event).await?;
+            if matches!(taken, Taken::Stale) {
+                before.restore(draft);
+            }
+            taken
         }
+        Signal::TaskHeld { task, read_version, event } => {
+            give_up::hold(engine, draft, task, *read_version, event).await?
+        }
+        Signal::TaskRevived { task, read_version } => {
+            give_up::revive(engine, draft, task, *read_version).await?
+        }
+        Signal::Variables(patch) => match variables::apply(engine, draft, patch) {
+            Ok(taken) => taken,
+            Err(error) => return Ok(Err(error)),
+        },
         Signal::TimerDue(timer) => deliver::timer_due(engine, draft, timer).await?,
         Signal::Message { subscription, event, origin } => {
             deliver::message(engine, draft, subscription, event, origin.as_ref()).await?

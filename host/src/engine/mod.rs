@@ -6,6 +6,7 @@
 
 mod advance;
 mod apply;
+mod batch;
 mod cancel;
 mod committer;
 mod configure;
@@ -17,6 +18,7 @@ mod deliver;
 mod draft;
 pub mod error;
 mod fold;
+mod give_up;
 mod hold;
 mod ledger;
 mod mailbox;
@@ -35,6 +37,7 @@ mod start;
 mod surface;
 mod task;
 mod token;
+mod variables;
 mod workers;
 
 pub use error::{Error, Mistake};
@@ -43,4 +46,5 @@ pub use task::{Claimed, Trust};
 pub use surface::{
     Deployed, Engine, HeartbeatAnswer, IncomingMessage, NewToken, Parts, StartRequest, Started, WorkerFailure,
 };
+pub use task::camunda::{OwnerFailure, Refused};
 pub use task::{Reason, Why};

@@ -4,6 +4,7 @@ use crate::domain::event::Event;
 use crate::domain::incident::Incident;
 use crate::domain::task::Task;
 use crate::domain::timer::{Subscription, Timer};
+use crate::domain::variable::Patch;
 
 /// Something that happened, to be decided on and committed with what it sets off.
 #[derive(Clone, Debug)]
@@ -16,7 +17,27 @@ pub(super) enum Signal {
         read_version: i64,
         /// What the step is told.
         event: Event,
+        /// Variables that the worker set.
+        patch: Patch,
     },
+    /// A worker gave a task up: its step is held until somebody gives it more attempts, or resumes it.
+    TaskHeld {
+        /// The row to write.
+        task: Box<Task>,
+        /// As read.
+        read_version: i64,
+        /// What the step is told if it is resumed instead.
+        event: Event,
+    },
+    /// A task that was given up is offered again.
+    TaskRevived {
+        /// The row to write.
+        task: Box<Task>,
+        /// As read.
+        read_version: i64,
+    },
+    /// Variables were changed from outside.
+    Variables(Patch),
     /// A timer is due.
     TimerDue(Box<Timer>),
     /// A message matched a subscription.

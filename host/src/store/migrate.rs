@@ -27,6 +27,7 @@ twins! {
     8 "0008_lanes",
     9 "0009_lean",
     10 "0010_workers",
+    11 "0011_batches",
     14 "0014_expect",
 }
 

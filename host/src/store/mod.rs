@@ -22,6 +22,7 @@ mod room;
 mod rows;
 mod sqlite;
 mod statement;
+mod task_queries;
 mod workers;
 
 use std::sync::Arc;

@@ -98,6 +98,7 @@ pairs! { false;
     FORGET_WORKERS = "forget_workers",
     CLOSE_STEPS = "close_steps",
     CLOSE_INSTANCES = "close_instances",
+    UPSERT_BATCHES = "upsert_batches",
     DELETE_JOURNALS = "delete_journals",
     DELETE_INSTANCES = "delete_instances",
 }
@@ -142,6 +143,8 @@ pairs! { false;
     HELD_BY = "held_by",
     WITHDRAWN_FROM = "withdrawn_from",
     AHEAD_OF = "ahead_of",
+    BATCHES = "batches",
+    DUE_BATCHES = "due_batches",
 }
 
 // Lists with filters.
@@ -152,6 +155,10 @@ pairs! { true;
     JOURNAL = "journal",
     OUTBOX = "outbox",
     WORKERS = "workers",
+    FIND_TASKS = "find_tasks",
+    COUNT_TASKS = "count_tasks",
+    TASK_TYPES = "task_types",
+    INSTANCES_OF = "instances_of",
 }
 
 // Lanes and hints; what was done by a try whose answer was lost.

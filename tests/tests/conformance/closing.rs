@@ -181,6 +181,7 @@ async fn a_removed_instance_leaves_nothing(db: TestDb) -> Result<()> {
     apply(&*store, vec![Write::DeleteInstance(row)]).await?;
     // Belongs to a host, a tenant or nobody: nothing of an instance.
     let not_of_instances = [
+        "workflow_batches",
         "workflow_definitions",
         "workflow_external_workers",
         "workflow_lanes",

@@ -153,6 +153,7 @@ fn insert_or_update(tables: &mut Tables, write: &Write) {
         | Write::InsertPlugin(_)
         | Write::InsertToken(_)
         | Write::RevokeToken(_)
+        | Write::UpsertBatch(_)
         | Write::DeleteInstance(_)
         | Write::DeleteJournal(_)
         | Write::NoteWorker(_)

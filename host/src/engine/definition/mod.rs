@@ -12,6 +12,7 @@ mod graph;
 mod json;
 mod parse;
 mod path;
+mod priority;
 mod report;
 mod resolve;
 mod source;

@@ -2,14 +2,16 @@
 
 use serde_json::{Map, Value};
 
+use super::priority::{self, Priorities};
 use super::report::{Field, Report, shorten};
 use super::{NAME_CHARS_MAX, suggest, template};
 use crate::domain::definition::{ErrorTarget, Mapping, OnError, Template};
 use crate::domain::json::canonical;
 
-const DOCUMENT_FIELDS: [&str; 7] = ["key", "name", "description", "version", "variables", "steps", "nodes"];
+const DOCUMENT_FIELDS: [&str; 8] =
+    ["key", "name", "description", "version", "variables", "priority", "steps", "nodes"];
 const DOCUMENT_LATER: [&str; 2] = ["triggers", "inputVariables"];
-const STEP_FIELDS: [&str; 10] = [
+const STEP_FIELDS: [&str; 11] = [
     "id",
     "name",
     "description",
@@ -20,8 +22,9 @@ const STEP_FIELDS: [&str; 10] = [
     "onError",
     "outputMapping",
     "mapper",
+    "priority",
 ];
-const STEP_LATER: [&str; 5] = ["when", "retry", "retryWhen", "compensate", "priority"];
+const STEP_LATER: [&str; 4] = ["when", "retry", "retryWhen", "compensate"];
 
 /// The mapper behind `outputMapping`.
 const JSONPATH: &str = "jsonpath";
@@ -69,6 +72,7 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
             Value::Object(Map::new())
         }
     };
+    let priorities = priority::of_document(document, &root, report);
     let (list_name, list) = either(document, "steps", "nodes", &root, report);
     let field = root.key(list_name);
     let steps = match list {
@@ -80,9 +84,11 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
             report.add(&field, format!("there are {} steps; at most {steps_max} are taken", steps.len()));
             Vec::new()
         }
-        Some(Value::Array(steps)) => {
-            steps.iter().enumerate().filter_map(|(at, value)| step(value, field.index(at), report)).collect()
-        }
+        Some(Value::Array(steps)) => steps
+            .iter()
+            .enumerate()
+            .filter_map(|(at, value)| step(value, field.index(at), &priorities, report))
+            .collect(),
         Some(other) => {
             report.add(&field, format!("`{list_name}` is a list of steps, not {}", kind(other)));
             Vec::new()
@@ -95,7 +101,7 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
     Draft { name, variables, steps }
 }
 
-fn step(value: &Value, field: Field, report: &mut Report<'_>) -> Option<DraftStep> {
+fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Report<'_>) -> Option<DraftStep> {
     let Some(step) = value.as_object() else {
         report.add(&field, format!("a step is an object with `id` and `type`, not {}", kind(value)));
         return None;
@@ -126,6 +132,7 @@ fn step(value: &Value, field: Field, report: &mut Report<'_>) -> Option<DraftSte
             Map::new()
         }
     };
+    priority::settle(step, &step_type, &mut config, priorities, &field, report);
     let inner = config.remove("outputMapping");
     let (mapping, mapping_field) = mapping(step, inner.as_ref(), &field, &config_field, report);
     let raw_config = Value::Object(config);

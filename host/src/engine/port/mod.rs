@@ -2,12 +2,14 @@
 
 pub mod announce;
 pub mod plugins;
+pub mod query;
 pub mod store;
 pub mod workers;
 pub mod write;
 
 pub use announce::{Announcer, Deed, Hint, Work};
 pub use plugins::{Answer, PluginCatalog, Plugins, StepType};
+pub use query::TaskQueries;
 pub use store::{Store, StoreError};
 pub use workers::WorkerRows;
 pub use write::{Guard, Verdict, Write, WriteSet};

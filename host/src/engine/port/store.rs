@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{Hint, Verdict, WriteSet};
+use super::{Hint, TaskQueries, Verdict, WriteSet};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
 use crate::domain::incident::Incident;
@@ -132,7 +132,7 @@ pub struct EndedInstance {
 
 /// The database, whichever it is. Every read of users' data is scoped by a tenant.
 #[async_trait]
-pub trait Store: super::WorkerRows {
+pub trait Store: super::WorkerRows + TaskQueries {
     // -- write verbs ---------------------------------------------------------------------------
 
     /// Writes a batch of transitions in one transaction; the verdicts are in the order of the batch.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Hint;
+use crate::domain::batch::Batch;
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
 use crate::domain::incident::Incident;
@@ -172,6 +173,8 @@ pub enum Write {
     InsertToken(Token),
     /// A token is no longer valid.
     RevokeToken(TokenRevoked),
+    /// A batch, new or further.
+    UpsertBatch(Batch),
     /// An ended instance is removed with everything of it (retention).
     DeleteInstance(InstanceGone),
     /// The journal and blobs of an ended instance are removed (retention).

@@ -43,7 +43,10 @@ pub(super) fn fail(
 ) -> Result<Change, Error> {
     let same_words = task.error_message.as_deref() == Some(failure.message.as_str());
     let reported = task.status == TaskStatus::Failed
-        || (task.status == TaskStatus::Pending && task.retry_count > 0 && same_words);
+        || (task.status == TaskStatus::Pending
+            && task.retry_count > 0
+            && task.lock_token.is_some()
+            && same_words);
     if reported && speaks_for(task, holder) {
         return Ok(Change::Repeat);
     }
@@ -86,7 +89,6 @@ fn release_expired(task: &Task, why: &str, now: Timestamp) -> Change {
         return finish(next, "task_poison", &message, 0, now);
     }
     let note = format!("{why} (worker {worker}); the task is offered again");
-    next.worker_id = None;
     next.lock_token = None;
     Change::Offered(Box::new(offered(next, now, now)), note)
 }

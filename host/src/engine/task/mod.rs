@@ -1,5 +1,7 @@
 //! External tasks: what workers and deadlines do to them.
 
+pub(super) mod camunda;
+mod camunda_lock;
 mod change;
 mod claim;
 mod dead_letter;

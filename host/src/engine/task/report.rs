@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::change::{self, Change};
 use crate::domain::json::canonical;
 use crate::domain::task::{Holder, Task};
+use crate::domain::variable::Patch;
 use crate::domain::{TaskId, TenantId};
 use crate::engine::mailbox::Taken;
 use crate::engine::port::{Deed, Guard, Hint, Verdict, Work, Write, WriteSet};
@@ -90,7 +91,12 @@ impl Engine {
         let (written, next) = match change {
             Change::Repeat => return Ok(None),
             Change::Ended(next, event) => {
-                let signal = Signal::TaskEnded { task: next.clone(), read_version: task.version, event };
+                let signal = Signal::TaskEnded {
+                    task: next.clone(),
+                    read_version: task.version,
+                    event,
+                    patch: Patch::default(),
+                };
                 let taken = self.send(tenant, task.workflow_instance_id, signal).await?;
                 (matches!(taken, Taken::Done), next)
             }
@@ -151,7 +157,7 @@ impl Engine {
         self.check_bytes(what, canonical(value).len())
     }
 
-    fn check_bytes(&self, what: &str, bytes: usize) -> Result<(), Error> {
+    pub(super) fn check_bytes(&self, what: &str, bytes: usize) -> Result<(), Error> {
         let max = self.parts.limits.payload_bytes_max;
         if bytes > max {
             let message = format!(

@@ -52,7 +52,7 @@ fn of_a_step() {
         "steps:\n- id: a\n  type: PASS\n  dependOn: []",
         &["4:3 steps[0].dependOn: the field `dependOn` is not known: did you mean `dependsOn`?"],
     );
-    for field in ["when", "retry", "retryWhen", "compensate", "priority"] {
+    for field in ["when", "retry", "retryWhen", "compensate"] {
         let source = format!("steps:\n- id: a\n  type: PASS\n  {field}: x");
         check(&source, &[&format!("4:3 steps[0].{field}: `{field}` is not supported yet")]);
     }

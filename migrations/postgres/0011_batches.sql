@@ -1,0 +1,21 @@
+-- Batches: the same change to many tasks, made in the background.
+
+create table workflow_batches (
+  id uuid primary key not null,
+  tenant text not null,
+  kind text not null,
+  retries integer not null,
+  -- A JSON array of ids, in order.
+  task_ids text not null,
+  done integer not null default 0,
+  failed integer not null default 0,
+  created_at timestamptz(3) not null,
+  finished_at timestamptz(3),
+  -- A lease: whose host lives moves it on.
+  due_at timestamptz(3)
+);
+
+-- Lists, newest first.
+create index workflow_batches_list on workflow_batches (tenant, id);
+-- Those that nobody goes on with.
+create index workflow_batches_due on workflow_batches (due_at) where due_at is not null;

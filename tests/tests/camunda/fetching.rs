@@ -1,0 +1,191 @@
+//! fetchAndLock: topics with locks, filters and variables of their own, orders, and waiting.
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use stepwell_tests::db::TestDb;
+use stepwell_tests::host::{Host, one_task};
+
+use crate::support::{fetch, fetch_topics, id, post};
+
+fn millis(time: &Value) -> Result<i64> {
+    let text = time.as_str().context("a time")?;
+    Ok(chrono::DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.3f%z")?.timestamp_millis())
+}
+
+/// Each topic has its own lock and its own variables; every key is there.
+async fn topics_have_locks_and_variables_of_their_own(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    client.deploy("one", one_task("one", &["input: { own: 1 }"])).await?;
+    client.deploy("two", one_task("two", &["input: { own: 2 }"])).await?;
+    let context = json!({ "variables": { "a": { "value": 1 }, "b": { "value": [1] } }, "businessKey": "bk" });
+    for key in ["one", "two"] {
+        post(client, &format!("/process-definition/key/{key}/start"), &context).await?.expect(200)?;
+    }
+    let topics = json!([
+        { "topicName": "one", "lockDuration": 60_000, "localVariables": true },
+        { "topicName": "two", "lockDuration": 600_000, "variables": ["b"], "deserializeValues": true },
+        { "topicName": "none", "lockDuration": 1 },
+    ]);
+    let mut tasks = fetch_topics(client, "w", topics, json!({ "unknown": [] })).await?;
+    tasks.sort_by_key(|task| task["topicName"].to_string());
+    assert_eq!(tasks.len(), 2, "{tasks:?}");
+    let longer = millis(&tasks[1]["lockExpirationTime"])? - millis(&tasks[0]["lockExpirationTime"])?;
+    assert_eq!(longer, 540_000);
+    assert_eq!(tasks[0]["variables"], json!({ "own": { "type": "Integer", "value": 1, "valueInfo": {} } }));
+    assert_eq!(tasks[1]["variables"]["b"]["value"], json!([1]));
+    assert_eq!(tasks[1]["variables"].as_object().map(serde_json::Map::len), Some(1));
+    let mut keys: Vec<&str> = tasks[0].as_object().context("a task")?.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let expected = [
+        "activityId",
+        "activityInstanceId",
+        "businessKey",
+        "createTime",
+        "errorDetails",
+        "errorMessage",
+        "executionId",
+        "extensionProperties",
+        "id",
+        "lockExpirationTime",
+        "priority",
+        "processDefinitionId",
+        "processDefinitionKey",
+        "processDefinitionVersionTag",
+        "processInstanceId",
+        "retries",
+        "suspended",
+        "tenantId",
+        "topicName",
+        "variables",
+        "workerId",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!((&tasks[0]["businessKey"], &tasks[0]["suspended"]), (&json!("bk"), &json!(false)));
+    assert_eq!(tasks[0]["processDefinitionId"], "one:1");
+    host.stop().await;
+    Ok(())
+}
+
+/// Filters choose instances; several variables are alternatives.
+async fn filters_choose_among_tasks(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    for key in ["one", "two"] {
+        client.deploy(key, one_task("t", &[])).await?;
+    }
+    let start = async |key: &str, business: &str, colour: &str| -> Result<String> {
+        let body = json!({ "businessKey": business, "variables": { "colour": { "value": colour } } });
+        let started =
+            post(client, &format!("/process-definition/key/{key}/start"), &body).await?.expect(200)?;
+        Ok(started["id"].as_str().context("an id")?.to_owned())
+    };
+    let red = start("one", "first", "red").await?;
+    let blue = start("two", "second", "blue").await?;
+    let green = start("two", "third", "green").await?;
+    let try_filter = async |filter: Value| -> Result<Vec<String>> {
+        let mut topic = json!({ "topicName": "t", "lockDuration": 600_000 });
+        for (name, value) in filter.as_object().context("a filter")? {
+            topic[name] = value.clone();
+        }
+        let tasks = fetch_topics(client, "w", json!([topic]), json!({})).await?;
+        for task in &tasks {
+            post(client, &format!("/external-task/{}/unlock", id(task)), &json!(null)).await?.expect(204)?;
+        }
+        let mut ids: Vec<String> = tasks
+            .iter()
+            .map(|task| task["processInstanceId"].as_str().unwrap_or_default().to_owned())
+            .collect();
+        ids.sort();
+        Ok(ids)
+    };
+    let only = |id: &String| vec![id.clone()];
+    let none: Vec<String> = Vec::new();
+    assert_eq!(try_filter(json!({ "businessKey": "second" })).await?, only(&blue));
+    assert_eq!(try_filter(json!({ "processDefinitionKey": "one" })).await?, only(&red));
+    assert_eq!(
+        try_filter(json!({ "processDefinitionKeyIn": ["two"] })).await?,
+        [blue.clone(), green.clone()]
+    );
+    assert_eq!(
+        try_filter(json!({ "processDefinitionId": "two:1", "businessKey": "third" })).await?,
+        only(&green)
+    );
+    assert_eq!(try_filter(json!({ "processDefinitionId": "two:2" })).await?, none);
+    let either = json!({ "processVariables": { "colour": "red", "absent": 1 } });
+    assert_eq!(try_filter(either).await?, only(&red));
+    assert_eq!(try_filter(json!({ "processVariables": {} })).await?.len(), 3);
+    assert_eq!(try_filter(json!({ "tenantIdIn": ["other"] })).await?, none);
+    assert_eq!(try_filter(json!({ "withoutTenantId": true })).await?.len(), 3);
+    host.stop().await;
+    Ok(())
+}
+
+/// By priority, which a template may give, then by age, either way.
+async fn tasks_come_in_the_order_that_was_asked_for(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    let template = "${workflow.context.topic}";
+    client.deploy("flow", one_task(template, &["priority: '${workflow.context.p}'"])).await?;
+    for (n, priority) in [(1, 5), (2, 1), (3, 9)] {
+        client.start("flow", json!({ "topic": "by-name", "p": priority, "n": n })).await?;
+    }
+    let numbers = async |options: Value| -> Result<Vec<Value>> {
+        let topics = json!([{ "topicName": "by-name", "lockDuration": 600_000 }]);
+        let tasks = fetch_topics(client, "w", topics, options).await?;
+        for task in &tasks {
+            post(client, &format!("/external-task/{}/unlock", id(task)), &json!(null)).await?.expect(204)?;
+        }
+        Ok(tasks.iter().map(|task| json!([task["variables"]["n"]["value"], task["priority"]])).collect())
+    };
+    assert_eq!(
+        numbers(json!({ "usePriority": true })).await?,
+        [json!([2, 4]), json!([1, 0]), json!([3, -4])]
+    );
+    let oldest = json!({ "sorting": [{ "sortBy": "createTime", "sortOrder": "asc" }] });
+    assert_eq!(numbers(oldest).await?, [json!([1, 0]), json!([2, 4]), json!([3, -4])]);
+    let newest = json!({ "sorting": [{ "sortBy": "createTime", "sortOrder": "desc" }] });
+    assert_eq!(numbers(newest).await?, [json!([3, -4]), json!([2, 4]), json!([1, 0])]);
+    assert_eq!(numbers(json!({ "maxTasks": 0 })).await?, Vec::<Value>::new());
+    host.stop().await;
+    Ok(())
+}
+
+/// A parked request is answered by a new task, with filters or without; an empty one after its time.
+async fn a_request_waits_for_tasks(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    client.deploy("flow", one_task("t", &[])).await?;
+    assert!(fetch(client, "t", "w").await?.is_empty());
+    for filter in [json!({}), json!({ "businessKey": "wanted" })] {
+        let mut topic = json!({ "topicName": "t", "lockDuration": 60_000 });
+        for (name, value) in filter.as_object().context("a filter")? {
+            topic[name] = value.clone();
+        }
+        let options = json!({ "asyncResponseTimeout": 1_000_000 });
+        let waiting = tokio::spawn({
+            let (client, topic) = (client.clone(), topic.clone());
+            async move { fetch_topics(&client, "w", json!([topic]), options).await }
+        });
+        if filter == json!({}) {
+            host.parked_polls(1).await?;
+        }
+        let body = json!({ "businessKey": "wanted" });
+        post(client, "/process-definition/key/flow/start", &body).await?.expect(200)?;
+        let tasks = waiting.await??;
+        assert_eq!(tasks.len(), 1);
+        let done = format!("/external-task/{}/complete", id(&tasks[0]));
+        post(client, &done, &json!({ "workerId": "w" })).await?.expect(204)?;
+    }
+    let topics = json!([{ "topicName": "t", "lockDuration": 60_000, "businessKey": "absent" }]);
+    assert!(fetch_topics(client, "w", topics, json!({ "asyncResponseTimeout": 50 })).await?.is_empty());
+    host.stop().await;
+    Ok(())
+}
+
+stepwell_tests::on_both_databases!(
+    topics_have_locks_and_variables_of_their_own,
+    filters_choose_among_tasks,
+    tasks_come_in_the_order_that_was_asked_for,
+    a_request_waits_for_tasks,
+);

@@ -1,0 +1,11 @@
+//! Camunda 7's surface: each endpoint with Camunda's statuses and messages, and Camunda's own clients, unchanged.
+
+mod bad_input;
+mod batches;
+mod clients;
+mod fetching;
+mod instances;
+mod locks;
+mod queries;
+mod reports;
+mod support;
