@@ -5,6 +5,7 @@
 
 mod crowd;
 mod holdings;
+mod n8n;
 mod note;
 mod process;
 
