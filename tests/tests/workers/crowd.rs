@@ -9,10 +9,10 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
-use serde_json::json;
+use serde_json::{Value, json};
 use stepwell_tests::command::Host;
 use stepwell_tests::db::TestDb;
-use stepwell_tests::host::{Client, one_task};
+use stepwell_tests::host::{Answer, Client, one_task};
 use tempfile::TempDir;
 use tokio::process::Child;
 use tokio::task::JoinSet;
@@ -32,8 +32,13 @@ const TASKS_PER_KILL: usize = 50;
 const STARTERS: usize = 8;
 /// One instance in so many is cancelled at once, while its task waits or is in somebody's hands.
 const CANCEL_ONE_IN: usize = 50;
-/// Without any progress for so long, something is stuck: far more than the longest lock and a slow machine need.
-const STUCK: Duration = Duration::from_secs(240);
+/// Without any progress at so many looks, something is stuck: far more than the longest lock and a slow machine need.
+/// Looks, not time: a machine may stand still.
+const STUCK_LOOKS: u32 = 300;
+/// How often it is looked.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often a request is made before it is given up.
+const TRIES_MAX: u32 = 20;
 /// Complaints that are shown.
 const COMPLAINTS_MAX: usize = 5;
 
@@ -97,14 +102,35 @@ async fn start(client: Client, numbers: impl Iterator<Item = usize>, killed: Arc
         while killed.load(Ordering::Relaxed) < number / TASKS_PER_KILL {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        let id = client.start(TASK_TYPE, json!({})).await?;
+        let id = start_one(&client, number).await?;
         if number % CANCEL_ONE_IN == 0 {
             // It may have ended already.
-            let cancelled = client.post(&format!("/api/v1/instances/{id}/cancel"), &json!({})).await?;
+            let cancelled = persist(&client, &format!("/api/v1/instances/{id}/cancel"), &json!({})).await?;
             ensure!([200, 204, 409].contains(&cancelled.status), "{cancelled:?}");
         }
     }
     Ok(())
+}
+
+/// Starts an instance once, however often it has to be asked for.
+async fn start_one(client: &Client, number: usize) -> Result<String> {
+    let body = json!({ "idempotencyKey": format!("start-{number}") });
+    let started = persist(client, &format!("/api/v1/workflows/{TASK_TYPE}/instances"), &body).await?;
+    ensure!([200, 201].contains(&started.status), "{started:?}");
+    Ok(started.body["id"].as_str().context("an id")?.to_owned())
+}
+
+/// Asks again after a host was too slow or too busy to answer.
+async fn persist(client: &Client, path: &str, body: &Value) -> Result<Answer> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match client.post(path, body).await {
+            Ok(answer) if ![429, 503].contains(&answer.status) => return Ok(answer),
+            tried if tries == TRIES_MAX => return tried.context("no answer in the end"),
+            _ => tokio::time::sleep(Duration::from_millis(200)).await,
+        }
+    }
 }
 
 /// The workers, and where they write.
@@ -159,7 +185,7 @@ impl Crew {
         tasks: usize,
         starters: &mut JoinSet<Result<()>>,
     ) -> Result<()> {
-        let (mut seen, mut since) = (0, Instant::now());
+        let (mut seen, mut idle_looks) = (0, 0);
         let mut looked = Instant::now();
         loop {
             let pause = Duration::from_millis(self.random.random_range(0..150));
@@ -173,7 +199,7 @@ impl Crew {
             while let Some(starter) = starters.try_join_next() {
                 starter??;
             }
-            if looked.elapsed() < Duration::from_secs(1) {
+            if looked.elapsed() < LOOK_EVERY {
                 continue;
             }
             looked = Instant::now();
@@ -184,10 +210,8 @@ impl Crew {
             if ended == tasks && starters.is_empty() {
                 return Ok(());
             }
-            if ended != seen {
-                (seen, since) = (ended, Instant::now());
-            }
-            ensure!(since.elapsed() < STUCK, "nothing moves: {ended} of {tasks} tasks have ended");
+            (seen, idle_looks) = if ended == seen { (seen, idle_looks + 1) } else { (ended, 0) };
+            ensure!(idle_looks < STUCK_LOOKS, "nothing moves: {ended} of {tasks} tasks have ended");
         }
     }
 
