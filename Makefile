@@ -46,7 +46,7 @@ workers: build postgres ## 64 workers, killed at random, on two hosts: no task h
 	STEPWELL_TASKS=$(or $(TASKS),100000) cargo test --release --locked --workspace --test workers -- --nocapture no_task
 
 build: tools ## builds the binary, target/release/stepwell
-	cargo build --release --locked --workspace --bin stepwell
+	cargo build --release --locked --workspace --bin stepwell --bin greeting-worker
 
 crashable: tools ## builds the host for crash tests, target/release/stepwell-crash
 	cargo build --release --locked --workspace --features stepwell/failpoints --bin stepwell-crash

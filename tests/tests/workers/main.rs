@@ -4,6 +4,7 @@
 //! for the same chances again) and tells how it went; `make test-n8n` runs the part with n8n.
 
 mod crowd;
+mod examples;
 mod holdings;
 mod n8n;
 mod note;

@@ -62,17 +62,17 @@ async fn n8n_works(own: &TestDb, theirs: &TestDb) -> Result<()> {
     assert!(message.contains("node doesn't exist"), "{tasks}");
 
     n8n.run(&["publish:workflow", &format!("--id={id}")]).await?;
-    let served = n8n.start()?;
-    completed(&client, &first, &context, &n8n).await?;
+    let mut served = n8n.start()?;
+    completed(&client, &first, &context, &n8n, &mut served).await?;
     let second = client.start("jira", context.clone()).await?;
-    completed(&client, &second, &context, &n8n).await?;
+    completed(&client, &second, &context, &n8n, &mut served).await?;
     drop(served);
     host.stop().await;
     Ok(())
 }
 
 /// Waits until an instance has ended with what n8n made of it.
-async fn completed(client: &Client, id: &str, context: &Value, n8n: &N8n) -> Result<()> {
+async fn completed(client: &Client, id: &str, context: &Value, n8n: &N8n, served: &mut Served) -> Result<()> {
     let begun = Instant::now();
     let instance = loop {
         let instance = client.instance(id).await?;
@@ -81,6 +81,7 @@ async fn completed(client: &Client, id: &str, context: &Value, n8n: &N8n) -> Res
             Some("running" | "waiting") => {}
             _ => bail!("{instance}\n{}", n8n.log()),
         }
+        ensure!(served.0.try_wait()?.is_none(), "n8n has ended by itself: {}", n8n.log());
         ensure!(begun.elapsed() < COMMAND_MAX, "n8n did nothing: {instance}\n{}", n8n.log());
         tokio::time::sleep(LOOK_EVERY).await;
     };
