@@ -10,11 +10,7 @@ cd "$(dirname "$0")/.."
 version=2.8.4
 folder=target/tools/n8n
 
-# `--version` alone would be answered by half an n8n, too.
-installed() {
-  node "$1/node_modules/n8n/bin/n8n" --version 2> /dev/null | grep -qxF "$version" &&
-    (cd "$1" && node -e 'require("n8n/dist/commands/start.js")' 2> /dev/null)
-}
+installed() { node "$1/node_modules/n8n/bin/n8n" --version 2> /dev/null | grep -qxF "$version"; }
 
 if installed "$folder"; then
   exit 0

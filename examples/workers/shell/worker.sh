@@ -9,7 +9,7 @@ tasks=$url/api/n8n/external-tasks
 
 # request ARGUMENTS: the answer's body; fails without an answer, or with an error.
 request() {
-  curl -sS --fail-with-body --max-time 60 -H "authorization: Bearer ${STEPWELL_TOKEN:-}" "$@"
+  curl -sS --fail-with-body --max-time 60 ${STEPWELL_TOKEN:+-H "authorization: Bearer $STEPWELL_TOKEN"} "$@"
 }
 
 # field NAME JSON: the first text of that name.

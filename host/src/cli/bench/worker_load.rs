@@ -1,5 +1,6 @@
 //! The load of workers alone: tasks lie ready, loaded in bulk, and workers fetch and complete them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use tokio::task::JoinSet;
 use super::super::Error;
 use super::super::print::Output;
 use super::bar;
-use super::cycle::{BUSY, Client};
+use super::cycle::{self, BUSY, Client};
 use super::host::Host;
 use super::report::Samples;
 use super::worker_surface::{Surface, Worker};
@@ -18,10 +19,12 @@ use crate::store;
 /// How often progress is shown.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Open tasks that wait for workers.
-pub(super) struct Pile<'a> {
-    host: &'a Host,
-    database: &'a str,
+/// A host, and open tasks in its database that wait for workers.
+pub(super) struct Pile {
+    host: Option<Host>,
+    address: String,
+    database: String,
+    data: PathBuf,
     open: u64,
 }
 
@@ -46,13 +49,36 @@ pub(super) struct Work {
     pub(super) refill: bool,
 }
 
-impl<'a> Pile<'a> {
-    /// Nothing is there yet.
-    pub(super) const fn new(host: &'a Host, database: &'a str) -> Self {
-        Self { host, database, open: 0 }
+impl Pile {
+    /// A host with no tasks yet.
+    pub(super) async fn begin(database: String, data: PathBuf) -> Result<Self, Error> {
+        let mut pile = Self { host: None, address: String::new(), database, data, open: 0 };
+        pile.start_host().await?;
+        cycle::deploy(&pile.address).await?;
+        Ok(pile)
     }
 
-    /// Loads more tasks until there are so many: one is really started, the others are its copies.
+    /// Where the host listens.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    async fn start_host(&mut self) -> Result<(), Error> {
+        let host = Host::start(&self.database, &self.data).await?;
+        self.address.clone_from(&host.address);
+        self.host = Some(host);
+        Ok(())
+    }
+
+    /// Ends the host.
+    pub(super) async fn stop_host(&mut self) {
+        if let Some(host) = self.host.take() {
+            host.stop().await;
+        }
+    }
+
+    /// Loads more tasks until there are so many: one is really started, the others are its copies. The host is away
+    /// meanwhile: what it remembers of its tasks would not be true any more.
     pub(super) async fn fill(&mut self, wanted: u64, output: &Output) -> Result<(), Error> {
         let missing = wanted.saturating_sub(self.open);
         if missing == 0 {
@@ -60,18 +86,17 @@ impl<'a> Pile<'a> {
         }
         let failed = |why: String| Error::refused("bench_workers", format!("no tasks were loaded: {why}"));
         let told = |error: std::io::Error| failed(error.to_string());
-        let mut client = Client::open(&self.host.address, BUSY, 0, 0).await.map_err(told)?;
+        let mut client = Client::open(&self.address, BUSY, 0, 0).await.map_err(told)?;
         let original = client.start().await.map_err(told)?;
         let original = original.ok_or_else(|| failed("an instance was not started".into()))?;
+        self.stop_host().await;
         let bar = bar::of(missing, "loading tasks", output);
-        let copied = store::preload::copy_instance(self.database, original, missing - 1, |done| {
-            bar.set_position(done);
-        });
-        let copied = copied.await;
+        let moved = |done| bar.set_position(done);
+        let copied = store::preload::copy_instance(&self.database, original, missing - 1, moved).await;
         bar.finish_and_clear();
         copied.map_err(failed)?;
         self.open += missing;
-        Ok(())
+        self.start_host().await
     }
 
     /// Lets workers at it.
@@ -79,8 +104,8 @@ impl<'a> Pile<'a> {
         let failed = |why: String| Error::refused("bench_workers", format!("the load broke off: {why}"));
         let mut ready = Vec::new();
         for number in 0..work.workers {
-            let worker = Worker::open(&self.host.address, work.surface, number).await;
-            let starter = Client::open(&self.host.address, BUSY, number, 0).await;
+            let worker = Worker::open(&self.address, work.surface, number).await;
+            let starter = Client::open(&self.address, BUSY, number, 0).await;
             ready.push(
                 worker
                     .and_then(|worker| Ok((worker, starter?)))

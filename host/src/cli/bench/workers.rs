@@ -7,8 +7,6 @@ use serde_json::{Value, json};
 use super::super::Error;
 use super::super::print::Output;
 use super::super::temporary::TemporaryFolder;
-use super::cycle;
-use super::host::Host;
 use super::worker_load::{Pile, Work};
 use super::worker_surface::Surface;
 
@@ -72,12 +70,10 @@ pub(super) async fn run(mut args: Args, output: &Output) -> Result<(), Error> {
     let folder = TemporaryFolder::new("bench")?;
     let default = format!("sqlite:{}", folder.path().join("bench.db").display());
     let database = args.database.clone().unwrap_or(default);
-    let host = Host::start(&database, &folder.path().join("data")).await?;
-    cycle::deploy(&host.address).await?;
-    let surfaces = served(args.surface, &host).await?;
+    let mut pile = Pile::begin(database, folder.path().join("data")).await?;
+    let surfaces = served(args.surface, pile.address()).await?;
     args.open.sort_unstable();
 
-    let mut pile = Pile::new(&host, &database);
     let mut throughput = Vec::new();
     for workers in &args.workers {
         for surface in &surfaces {
@@ -90,20 +86,20 @@ pub(super) async fn run(mut args: Args, output: &Output) -> Result<(), Error> {
             latency.push(fetch_among(&mut pile, *surface, *open, &args, output).await?);
         }
     }
-    host.stop().await;
+    pile.stop_host().await;
     show(output, &throughput, &latency, &ratios(&surfaces, &latency));
     Ok(())
 }
 
 /// Those that were asked for, if the host has them.
-async fn served(wanted: Surfaces, host: &Host) -> Result<Vec<Surface>, Error> {
+async fn served(wanted: Surfaces, address: &str) -> Result<Vec<Surface>, Error> {
     let wanted = match wanted {
         Surfaces::Native => vec![Surface::Native],
         Surfaces::Camunda => vec![Surface::Camunda],
         Surfaces::Both => vec![Surface::Native, Surface::Camunda],
     };
     for surface in &wanted {
-        let served = surface.is_served(&host.address).await;
+        let served = surface.is_served(address).await;
         if !served.map_err(|error| Error::refused("bench_workers", error.to_string()))? {
             let name = surface.name();
             let message = format!("the host does not serve the surface {name}; say --surface native");
@@ -114,7 +110,7 @@ async fn served(wanted: Surfaces, host: &Host) -> Result<Vec<Surface>, Error> {
 }
 
 async fn fetch_and_complete(
-    pile: &mut Pile<'_>,
+    pile: &mut Pile,
     surface: Surface,
     workers: u32,
     args: &Args,
@@ -138,7 +134,7 @@ async fn fetch_and_complete(
 }
 
 async fn fetch_among(
-    pile: &mut Pile<'_>,
+    pile: &mut Pile,
     surface: Surface,
     open: u64,
     args: &Args,
