@@ -31,9 +31,9 @@ fn the_one_in_rust_works() {
     crate::run(greets(Command::new(example_worker()), true));
 }
 
-/// The client comes from npm, so this one is run where it may take its time.
+/// Take away `ignore` once the host serves `/engine-rest`.
 #[test]
-#[ignore = "takes Camunda's client from npm: make test-n8n"]
+#[ignore = "needs /engine-rest"]
 fn the_one_in_javascript_works() {
     crate::run(async {
         let Some(folder) = with_client()? else { return Ok(()) };
