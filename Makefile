@@ -1,10 +1,10 @@
 # What a developer does, by name. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools postgres lint unit test simulate fuzz crash hostile bench build crashable run
+.PHONY: help tools postgres lint unit test test-n8n simulate fuzz crash hostile workers bench build crashable run
 
 help: ## lists the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 tools: ## installs the Rust toolchain that the project names
 	scripts/install-tools.sh
@@ -20,6 +20,10 @@ unit: build crashable ## runs all tests, on SQLite and on PostgreSQL
 	cargo test --release --locked --workspace
 
 test: tools postgres lint unit ## everything that a change must pass
+
+test-n8n: build postgres ## installs n8n under target/, 1 GB, and has it work on tasks of a host
+	scripts/install-n8n.sh
+	cargo test --release --locked --workspace --test workers -- --ignored --nocapture n8n
 
 simulate: tools ## runs 10,000 seeds of hosts that crash (SEEDS=N for more; STEPWELL_SEED=N for one again)
 	STEPWELL_SEEDS=$(or $(SEEDS),10000) cargo test --release --locked --workspace --test simulation -- --nocapture
@@ -38,8 +42,11 @@ crash: build crashable postgres ## kills hosts and databases under load, 20 time
 hostile: build postgres ## measures how long others wait while a thousand hostile plugins run at once: at most 1.5 times as long
 	STEPWELL_HOSTILE=long cargo test --release --locked --workspace --test hostile -- --nocapture --test-threads=1
 
+workers: build postgres ## 64 workers, killed at random, on two hosts: no task has two holders (TASKS=N, 100,000 if absent)
+	STEPWELL_TASKS=$(or $(TASKS),100000) cargo test --release --locked --workspace --test workers -- --nocapture no_task
+
 build: tools ## builds the binary, target/release/stepwell
-	cargo build --release --locked --workspace --bin stepwell
+	cargo build --release --locked --workspace --bin stepwell --bin greeting-worker
 
 crashable: tools ## builds the host for crash tests, target/release/stepwell-crash
 	cargo build --release --locked --workspace --features stepwell/failpoints --bin stepwell-crash

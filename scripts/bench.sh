@@ -76,6 +76,7 @@ everything() {
   $measure "$name-full" external-task --preload "$preload" --alternate 3 --seconds "$seconds"
   $measure "$name-memory" external-task --cycles "$instances" --no-raw
   $measure "$name-start" start --runs 10
+  $measure "$name-workers" workers --seconds "$seconds"
   $measure "$name-parked" parked --pollers 1000 --seconds "$seconds"
 }
 

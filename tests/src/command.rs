@@ -27,6 +27,11 @@ pub fn crash_binary() -> PathBuf {
     beside_tests("stepwell-crash", "crashable")
 }
 
+/// The worker of `examples/workers/rust` (`make build` makes it).
+pub fn example_worker() -> PathBuf {
+    beside_tests("greeting-worker", "build")
+}
+
 fn beside_tests(name: &str, target: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a test knows its own file");
     let release = own.ancestors().nth(2).expect("tests are in target/release/deps");

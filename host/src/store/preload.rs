@@ -1,5 +1,5 @@
-//! Fills a database with finished instances, to see how it serves when it is no longer empty: the rows of one instance
-//! that the engine has really finished are copied under new ids.
+//! Fills a database with instances, to see how it serves when it is no longer empty: the rows of one instance that the
+//! engine has really finished, or has waiting for a worker, are copied under new ids.
 //!
 //! Which tables and columns there are is asked, not known: a copy has what the engine wrote, whatever the schema.
 
@@ -49,8 +49,9 @@ struct Table {
     owner: &'static str,
 }
 
-/// Copies a finished instance so many times, as if the copies had ended one millisecond after the other before it.
-pub async fn copy_finished(
+/// Copies an instance so many times, as if the copies had come one millisecond after the other before it. Nothing may
+/// happen to it meanwhile.
+pub async fn copy_instance(
     database: &str,
     instance: Uuid,
     copies: u64,

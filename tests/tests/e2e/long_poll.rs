@@ -39,6 +39,30 @@ async fn one_task_wakes_one_poll(db: TestDb) -> Result<()> {
     Ok(())
 }
 
+/// However many wait for the same: each new task wakes one, and the others do not come back.
+async fn one_task_wakes_one_of_many_polls(db: TestDb) -> Result<()> {
+    const POLLS: usize = 256;
+    const TASKS: usize = 8;
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    client.deploy("one", one_task("t", &[])).await?;
+    let mut polls = JoinSet::new();
+    park(&mut polls, client, POLLS);
+    host.parked_polls(POLLS).await?;
+    for woken in 1..=TASKS {
+        let id = client.start("one", json!({})).await?;
+        let tasks = polls.join_next().await.context("a poll")???;
+        assert_eq!((tasks.len(), &tasks[0]["workflowInstanceId"]), (1, &json!(id)));
+        host.parked_polls(POLLS - woken).await?;
+        assert!(polls.try_join_next().is_none(), "another poll was answered");
+    }
+    host.stop().await;
+    while let Some(tasks) = polls.join_next().await {
+        assert!(tasks??.is_empty());
+    }
+    Ok(())
+}
+
 /// Many polls and many starts at once: every task reaches exactly one poll.
 async fn a_crowd_shares_the_tasks(db: TestDb) -> Result<()> {
     const CROWD: usize = 40;
@@ -158,6 +182,7 @@ async fn a_hasty_poll_is_answered_at_once(db: TestDb) -> Result<()> {
 
 stepwell_tests::on_both_databases!(
     one_task_wakes_one_poll,
+    one_task_wakes_one_of_many_polls,
     a_crowd_shares_the_tasks,
     a_gone_client_takes_nothing,
     tasks_survive_clients_that_come_and_go,

@@ -16,7 +16,7 @@ async fn copies_are_instances_like_others(db: TestDb) -> Result<()> {
     client.work("t", &json!({ "result": { "receipt": "r-1" } })).await?;
     client.instance_is(&original, "completed").await?;
 
-    let copied = preload::copy_finished(db.url(), original.parse()?, COPIES, |_| {}).await;
+    let copied = preload::copy_instance(db.url(), original.parse()?, COPIES, |_| {}).await;
     copied.map_err(anyhow::Error::msg)?;
 
     let listed = client.get("/api/v1/instances?status=completed&limit=100").await?.expect(200)?;

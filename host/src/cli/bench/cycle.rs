@@ -102,7 +102,7 @@ fn id(body: &[u8], name: &str) -> Option<Uuid> {
 }
 
 /// The first member of this name, if it is text; fit for ids, which have nothing to unescape.
-fn text<'a>(body: &'a [u8], name: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(body: &'a [u8], name: &str) -> Option<&'a str> {
     let body = std::str::from_utf8(body).ok()?;
     let member = format!("\"{name}\":\"");
     let begin = body.find(&member)? + member.len();

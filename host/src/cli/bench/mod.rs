@@ -23,6 +23,9 @@ mod start;
 mod svg;
 mod table;
 mod tell;
+mod worker_load;
+mod worker_surface;
+mod workers;
 
 use super::Error;
 use super::print::Output;
@@ -38,6 +41,8 @@ pub(super) enum Command {
     Start(start::Args),
     /// What workers that wait cost a host.
     Parked(parked::Args),
+    /// Fetching and completing, on both surfaces, and with many open tasks.
+    Workers(workers::Args),
     /// Results that were kept, as Markdown.
     Table(table::Args),
 }
@@ -49,6 +54,7 @@ pub(super) async fn run(command: Command, output: &Output) -> Result<(), Error> 
         Command::Plugin(args) => plugin::run(args, output).await,
         Command::Start(args) => start::run(args, output).await,
         Command::Parked(args) => parked::run(args, output).await,
+        Command::Workers(args) => workers::run(args, output).await,
         Command::Table(args) => table::run(&args, output),
     }
 }

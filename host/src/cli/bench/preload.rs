@@ -24,7 +24,7 @@ pub(super) async fn fill(host: &Host, database: &str, instances: u64, output: &O
     let original = finished(&host.address).await.map_err(failed)?;
     let bar = bar::of(instances, "preloading", output);
     let copied =
-        store::preload::copy_finished(database, original, instances, |done| bar.set_position(done)).await;
+        store::preload::copy_instance(database, original, instances, |done| bar.set_position(done)).await;
     bar.finish_and_clear();
     copied.map_err(failed)
 }
