@@ -13,6 +13,7 @@ mod n8n;
 mod plugins;
 mod serve;
 mod tasks;
+mod timers;
 mod tokens;
 mod trace;
 mod view;
@@ -82,6 +83,11 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(tasks::list))
         .routes(routes!(tasks::show))
         .routes(routes!(tasks::dead_letters))
+        .routes(routes!(timers::list))
+        .routes(routes!(timers::show))
+        .routes(routes!(timers::fire))
+        .routes(routes!(timers::reschedule))
+        .routes(routes!(timers::cancel))
         .routes(routes!(incidents::list))
         .routes(routes!(incidents::resume))
         .routes(routes!(plugins::list))

@@ -18,7 +18,7 @@ use crate::metrics as names;
 /// Rows taken in one statement.
 const ROWS_MAX: u32 = 128;
 /// Rows worked on at once.
-const CONCURRENT_ROWS_MAX: usize = 16;
+const CONCURRENT_ROWS_MAX: usize = 128;
 /// How long a taken row is ours; then any host may take it again.
 const LEASE_MS: i64 = 30_000;
 /// A row may be committed a while after the time that is written in it: look back that far.

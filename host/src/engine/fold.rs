@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::mailbox::{Envelope, Taken};
 use super::port::Verdict;
 use super::signal::Signal;
-use super::{Engine, Error, advance, cancel, deliver, record, resume};
+use super::{Engine, Error, advance, cancel, deliver, record, resume, timers};
 use crate::domain::definition::Workflow;
 use crate::domain::instance::Instance;
 use crate::domain::{InstanceId, TenantId};
@@ -120,6 +120,7 @@ async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Res
             deliver::task_ended(engine, draft, task, *read_version, event).await?
         }
         Signal::TimerDue(timer) => deliver::timer_due(engine, draft, timer).await?,
+        Signal::TimerCancelled(timer) => timers::cancelled(engine, draft, timer).await?,
         Signal::Message { subscription, event, origin } => {
             deliver::message(engine, draft, subscription, event, origin.as_ref()).await?
         }

@@ -31,6 +31,7 @@ mod signal;
 mod start;
 mod surface;
 mod task;
+mod timers;
 mod token;
 
 pub use error::{Error, Mistake};

@@ -124,6 +124,7 @@ pairs! { false;
     AVAILABLE_SINCE = "available_since",
     DEFINITIONS = "definitions",
     TIMERS = "timers",
+    TIMER = "timer",
     BLOBS = "blobs",
     TOKEN = "token",
     TOKENS = "tokens",
@@ -140,6 +141,7 @@ pairs! { true;
     INSTANCES = "instances",
     TASKS = "tasks",
     INCIDENTS = "incidents",
+    TIMER_LIST = "timer_list",
     JOURNAL = "journal",
     OUTBOX = "outbox",
 }

@@ -12,5 +12,7 @@ mod preload;
 mod rescue;
 mod retention;
 mod tenants;
+mod timers;
 mod two_hosts;
+mod virtual_time;
 mod watch;
