@@ -96,10 +96,13 @@ impl Due {
         })
         .await;
         for_each("timer", timers, |timer| {
-            let engine = Arc::clone(&self.engine);
+            let (engine, clock) = (Arc::clone(&self.engine), Arc::clone(&self.clock));
             async move {
                 metrics::counter!(names::TIMERS_FIRED).increment(1);
-                engine.timer_due(timer).await
+                let due_at = timer.trigger_at;
+                engine.timer_due(timer).await?;
+                metrics::histogram!(names::TIMER_LATENESS).record(clock.now().since(due_at).as_secs_f64());
+                Ok(())
             }
         })
         .await;

@@ -7,6 +7,7 @@ mod dispatch;
 mod external_task;
 mod host;
 mod http;
+mod lateness;
 mod load;
 mod machine;
 mod meter;
@@ -23,6 +24,7 @@ mod start;
 mod svg;
 mod table;
 mod tell;
+mod timers;
 
 use super::Error;
 use super::print::Output;
@@ -38,6 +40,8 @@ pub(super) enum Command {
     Start(start::Args),
     /// What workers that wait cost a host.
     Parked(parked::Args),
+    /// How late timers fire, spread over time and all at once, beside few and many that wait.
+    Timers(timers::Args),
     /// Results that were kept, as Markdown.
     Table(table::Args),
 }
@@ -49,6 +53,7 @@ pub(super) async fn run(command: Command, output: &Output) -> Result<(), Error> 
         Command::Plugin(args) => plugin::run(args, output).await,
         Command::Start(args) => start::run(args, output).await,
         Command::Parked(args) => parked::run(args, output).await,
+        Command::Timers(args) => timers::run(args, output).await,
         Command::Table(args) => table::run(&args, output),
     }
 }
