@@ -10,6 +10,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("cargo::rerun-if-changed={}", watched.display());
     }
     let out_dir = env::var_os("OUT_DIR").map(PathBuf::from).ok_or("a build script without OUT_DIR")?;
-    stepwell_plugin_builder::build_all(&plugins, &["builder", "sdk"], &out_dir, "bundled.rs", "BUNDLED")?;
+    stepwell_plugin_builder::build_all(
+        &plugins,
+        &["builder", "schedule", "sdk"],
+        &out_dir,
+        "bundled.rs",
+        "BUNDLED",
+    )?;
     Ok(())
 }

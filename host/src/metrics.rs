@@ -59,6 +59,8 @@ pub const WORKERS_ACTIVE: &str = "stepwell_workers_active";
 pub const WORKERS: &str = "stepwell_workers";
 /// Timers that fired.
 pub const TIMERS_FIRED: &str = "stepwell_timers_fired_total";
+/// Seconds from when a timer was due until its firing was committed.
+pub const TIMER_LATENESS: &str = "stepwell_timer_lateness_seconds";
 /// Outgoing items that left, by `kind`.
 pub const OUTBOX_SENT: &str = "stepwell_outbox_sent_total";
 /// Rounds of a background loop that failed, by `loop`.
@@ -68,6 +70,12 @@ pub const RETENTION_REMOVED: &str = "stepwell_retention_removed_total";
 
 const SECONDS_BUCKETS: [f64; 15] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+/// Finer than others: a timer is promised to the second, and meant to the hundredth.
+pub const LATENESS_BUCKETS: [f64; 25] = [
+    0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5,
+    0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 10.0, 60.0,
+];
 
 const COUNT_BUCKETS: [f64; 9] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
 const FUEL_BUCKETS: [f64; 9] = [1e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8, 1e9];
@@ -85,6 +93,9 @@ pub fn install() -> Option<PrometheusHandle> {
                 .and_then(|all| all.set_buckets_for_metric(Matcher::Full(PLUGIN_FUEL.into()), &FUEL_BUCKETS))
                 .and_then(|all| {
                     all.set_buckets_for_metric(Matcher::Full(COMMIT_TRANSITIONS.into()), &COUNT_BUCKETS)
+                })
+                .and_then(|all| {
+                    all.set_buckets_for_metric(Matcher::Full(TIMER_LATENESS.into()), &LATENESS_BUCKETS)
                 })
                 .and_then(PrometheusBuilder::install_recorder)
                 .map_err(|error| tracing::warn!(%error, "metrics are not recorded"))
@@ -136,6 +147,11 @@ fn describe() {
     describe_gauge!(WORKERS_ACTIVE, Unit::Count, "Workers that work on tasks of this host");
     describe_gauge!(WORKERS, Unit::Count, "Workers that this host has heard of");
     describe_counter!(TIMERS_FIRED, Unit::Count, "Timers that fired");
+    describe_histogram!(
+        TIMER_LATENESS,
+        Unit::Seconds,
+        "From when timers were due until their firing was committed"
+    );
     describe_counter!(OUTBOX_SENT, Unit::Count, "Outgoing items that left");
     describe_counter!(LOOP_ERRORS, Unit::Count, "Rounds of background loops that failed");
     describe_counter!(RETENTION_REMOVED, Unit::Count, "Instances and journals that retention removed");

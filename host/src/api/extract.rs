@@ -15,7 +15,7 @@ use super::AppState;
 use super::error::Problem;
 use crate::domain::json::{self, Flaw};
 use crate::domain::page::PageRequest;
-use crate::domain::{IncidentId, InstanceId, TaskId, TokenId};
+use crate::domain::{IncidentId, InstanceId, TaskId, TimerId, TokenId};
 
 /// A JSON body of some shape. An empty body is an empty object.
 pub(super) struct Json<T>(pub(super) T);
@@ -125,6 +125,9 @@ impl Named for InstanceId {
 }
 impl Named for IncidentId {
     const WHAT: &'static str = "an incident";
+}
+impl Named for TimerId {
+    const WHAT: &'static str = "a timer";
 }
 impl Named for TokenId {
     const WHAT: &'static str = "a token";

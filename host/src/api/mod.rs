@@ -16,6 +16,7 @@ mod n8n_batch;
 mod plugins;
 mod serve;
 mod tasks;
+mod timers;
 mod tokens;
 mod trace;
 mod view;
@@ -97,6 +98,11 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(dead_letters::show))
         .routes(routes!(dead_letters::retry))
         .routes(routes!(dead_letters::discard))
+        .routes(routes!(timers::list))
+        .routes(routes!(timers::show))
+        .routes(routes!(timers::fire))
+        .routes(routes!(timers::reschedule))
+        .routes(routes!(timers::cancel))
         .routes(routes!(incidents::list))
         .routes(routes!(incidents::resume))
         .routes(routes!(plugins::list))

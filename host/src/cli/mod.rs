@@ -13,10 +13,12 @@ mod instance;
 mod message;
 mod plugin;
 mod print;
+mod schedule;
 mod serve;
 mod signals;
 mod task;
 mod temporary;
+mod timer;
 mod token;
 mod watch;
 mod worker;
@@ -76,6 +78,12 @@ enum Command {
     /// Work on external tasks by hand, as a worker would.
     #[command(subcommand)]
     Task(task::Command),
+    /// See and change what waits for a time.
+    #[command(subcommand)]
+    Timer(timer::Command),
+    /// See when a cron expression runs.
+    #[command(subcommand)]
+    Schedule(schedule::Command),
     /// See what plugins did wrong, and go on after a repair.
     #[command(subcommand)]
     Incident(incident::Command),
@@ -138,6 +146,8 @@ async fn run(cli: Cli, output: &Output) -> Result<(), Error> {
         Command::Workflow(command) => workflow::run(command, &client()?, output).await,
         Command::Instance(command) => instance::run(command, &client()?, output).await,
         Command::Task(command) => task::run(command, &client()?, output).await,
+        Command::Timer(command) => timer::run(command, &client()?, output).await,
+        Command::Schedule(command) => schedule::run(command, output),
         Command::Incident(command) => incident::run(command, &client()?, output).await,
         Command::DeadLetter(command) => dead_letter::run(command, &client()?, output).await,
         Command::Worker(command) => worker::run(command, &client()?, output).await,

@@ -18,7 +18,7 @@ use crate::metrics as names;
 /// Rows taken in one statement.
 const ROWS_MAX: u32 = 128;
 /// Rows worked on at once.
-const CONCURRENT_ROWS_MAX: usize = 16;
+const CONCURRENT_ROWS_MAX: usize = 128;
 /// How long a taken row is ours; then any host may take it again.
 const LEASE_MS: i64 = 30_000;
 /// A row may be committed a while after the time that is written in it: look back that far.
@@ -96,10 +96,13 @@ impl Due {
         })
         .await;
         for_each("timer", timers, |timer| {
-            let engine = Arc::clone(&self.engine);
+            let (engine, clock) = (Arc::clone(&self.engine), Arc::clone(&self.clock));
             async move {
                 metrics::counter!(names::TIMERS_FIRED).increment(1);
-                engine.timer_due(timer).await
+                let due_at = timer.trigger_at;
+                engine.timer_due(timer).await?;
+                metrics::histogram!(names::TIMER_LATENESS).record(clock.now().since(due_at).as_secs_f64());
+                Ok(())
             }
         })
         .await;

@@ -43,6 +43,9 @@ pub struct Descriptor {
     pub requests: Requests,
     /// JSON pointers of the parts of the input that it wants; empty means all.
     pub input_select: Vec<String>,
+    /// Whether `start` may be called when a workflow is deployed, to hear what it says of a configuration. In such a
+    /// call `extra.trial` is true, and what a template will bring is null.
+    pub tried_at_deploy: bool,
     /// Golden calls, run when it is loaded.
     pub examples: Vec<Example>,
 }

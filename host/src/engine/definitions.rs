@@ -124,6 +124,8 @@ impl Engine {
             if let Some(row) = latest.filter(|row| row.digest == digest) {
                 return Ok(Deployed { definition: row, created: false });
             }
+            let now = self.parts.clock.now();
+            definition::trials(&document, &workflow, tenant, now, &*self.parts.plugins).await?;
             let row = DefinitionRow {
                 tenant: tenant.clone(),
                 key: key.clone(),
@@ -132,7 +134,7 @@ impl Engine {
                 digest: digest.clone(),
                 source: source.to_owned(),
                 document: document.value().clone(),
-                created_at: self.parts.clock.now(),
+                created_at: now,
             };
             let guard = Guard::DefinitionVersion { tenant: tenant.clone(), key: key.clone(), version };
             let writes = vec![Write::InsertDefinition(row.clone())];

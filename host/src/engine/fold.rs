@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::mailbox::{Envelope, Taken};
 use super::port::Verdict;
 use super::signal::Signal;
-use super::{Engine, Error, advance, cancel, deliver, give_up, record, resume, revive, variables};
+use super::{Engine, Error, advance, cancel, deliver, give_up, record, resume, revive, timers, variables};
 use crate::domain::definition::Workflow;
 use crate::domain::instance::Instance;
 use crate::domain::{InstanceId, TenantId};
@@ -138,6 +138,7 @@ async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Res
             Err(error) => return Ok(Err(error)),
         },
         Signal::TimerDue(timer) => deliver::timer_due(engine, draft, timer).await?,
+        Signal::TimerCancelled(timer) => timers::cancelled(engine, draft, timer).await?,
         Signal::Message { subscription, event, origin } => {
             deliver::message(engine, draft, subscription, event, origin.as_ref()).await?
         }

@@ -36,6 +36,7 @@ mod signal;
 mod start;
 mod surface;
 mod task;
+mod timers;
 mod token;
 mod variables;
 mod workers;

@@ -40,6 +40,8 @@ pub(super) enum Signal {
     Variables(Patch),
     /// A timer is due.
     TimerDue(Box<Timer>),
+    /// An operator withdraws a timer.
+    TimerCancelled(Box<Timer>),
     /// A message matched a subscription.
     Message {
         /// What it matched.

@@ -24,9 +24,11 @@ use crate::domain::step::StepExecution;
 use crate::domain::task::Task;
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::token::Token;
-use crate::domain::{Digest, IncidentId, InstanceId, StepExecutionId, TaskId, TenantId, Timestamp, TokenId};
+use crate::domain::{
+    Digest, IncidentId, InstanceId, StepExecutionId, TaskId, TenantId, TimerId, Timestamp, TokenId,
+};
 use crate::engine::port::store::{
-    EndedInstance, InstanceFilter, Result, TaskClaim, TaskCount, TaskFilter, TaskLease, Turn,
+    EndedInstance, InstanceFilter, Result, TaskClaim, TaskCount, TaskFilter, TaskLease, TimerFilter, Turn,
 };
 use crate::engine::port::{Hint, Store, StoreError, Verdict, WriteSet};
 use crate::metrics as names;
@@ -316,6 +318,21 @@ impl<D: Driver> Store for Room<D> {
 
     async fn timers(&self, tenant: &TenantId, instance: InstanceId) -> Result<Vec<Timer>> {
         self.read(&sql::TIMERS, json!({ "tenant": tenant, "instance_id": instance })).await
+    }
+
+    async fn timer(&self, tenant: &TenantId, id: TimerId) -> Result<Option<Timer>> {
+        self.read_one(&sql::TIMER, json!({ "tenant": tenant, "id": id })).await
+    }
+
+    async fn timer_list(
+        &self,
+        tenant: &TenantId,
+        filter: &TimerFilter,
+        page: &PageRequest,
+    ) -> Result<Vec<Timer>> {
+        let argument =
+            json!({ "tenant": tenant, "instance_id": filter.instance_id, "triggered": filter.triggered });
+        self.read(&sql::TIMER_LIST, paged(page, argument)).await
     }
 
     async fn journal(

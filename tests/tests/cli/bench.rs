@@ -160,3 +160,20 @@ fn well_formed(picture: &str) {
     assert!(open.is_empty() && picture.starts_with("<svg "), "{open:?} stay open");
     assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
 }
+
+#[tokio::test]
+async fn lateness_of_timers_is_told_for_both_shapes() {
+    let args = ["bench", "timers", "--json", "--timers", "40", "--pending", "1,300", "--spread-seconds", "1"];
+    let told = run(&[&args[..], &["--lead-seconds", "20"]].concat()).await.exits(0).json();
+    let runs = told["runs"].as_array().expect("a list");
+    let shapes: Vec<_> = runs.iter().map(|run| (&run["pending"], &run["spreadSeconds"])).collect();
+    let expected = [(1, 1), (1, 0), (300, 1), (300, 0)];
+    assert!(shapes.len() == expected.len(), "{told}");
+    for (run, (pending, spread)) in runs.iter().zip(expected) {
+        assert!(run["pending"] == pending && run["spreadSeconds"] == spread, "{told}");
+        assert!(run["decided"]["count"] == 40 && run["committed"]["count"] == 40, "{told}");
+        assert!(number(run, "/decided/p50Ms") <= number(run, "/decided/maxMs"), "{told}");
+        assert!(number(run, "/hostRssBytes") > 1e6, "{told}");
+    }
+    run(&["bench", "timers", "--database", "sqlite:x.db"]).await.exits(2);
+}

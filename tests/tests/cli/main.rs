@@ -10,5 +10,6 @@ mod readme;
 mod serving;
 mod settings;
 mod support;
+mod timers;
 mod tokens;
 mod traces;

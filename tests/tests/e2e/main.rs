@@ -15,6 +15,8 @@ mod preload;
 mod rescue;
 mod retention;
 mod tenants;
+mod timers;
 mod two_hosts;
+mod virtual_time;
 mod watch;
 mod workers;

@@ -22,7 +22,7 @@ use stepwell::domain::{
 };
 use stepwell::engine::port::query::{FoundTask, TaskQueries, TaskQuery, TypeQuery};
 use stepwell::engine::port::store::{
-    EndedInstance, InstanceFilter, Result, TaskClaim, TaskCount, TaskFilter, TaskLease,
+    EndedInstance, InstanceFilter, Result, TaskClaim, TaskCount, TaskFilter, TaskLease, TimerFilter,
 };
 use stepwell::engine::port::{Hint, Store, Verdict, WriteSet};
 use uuid::Uuid;
@@ -313,6 +313,18 @@ impl Store for Memory {
         self.read(|tables| {
             let shown = tables.incidents.values().filter(|row| !open_only || row.resolved_at.is_none());
             shown.cloned().collect()
+        })
+        .await
+    }
+
+    async fn timer(&self, _: &TenantId, id: TimerId) -> Result<Option<Timer>> {
+        self.read(|tables| tables.timers.get(&id).map(|(timer, _)| timer.clone())).await
+    }
+
+    async fn timer_list(&self, _: &TenantId, filter: &TimerFilter, _: &PageRequest) -> Result<Vec<Timer>> {
+        self.read(|tables| {
+            let listed = tables.timers.values().map(|(timer, _)| timer);
+            listed.filter(|timer| timer.triggered == filter.triggered).cloned().collect()
         })
         .await
     }

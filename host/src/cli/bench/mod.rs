@@ -7,6 +7,7 @@ mod dispatch;
 mod external_task;
 mod host;
 mod http;
+mod lateness;
 mod load;
 mod machine;
 mod meter;
@@ -23,6 +24,7 @@ mod start;
 mod svg;
 mod table;
 mod tell;
+mod timers;
 mod worker_load;
 mod worker_surface;
 mod workers;
@@ -43,6 +45,8 @@ pub(super) enum Command {
     Parked(parked::Args),
     /// Fetching and completing, on both surfaces, and with many open tasks.
     Workers(workers::Args),
+    /// How late timers fire, spread over time and all at once, beside few and many that wait.
+    Timers(timers::Args),
     /// Results that were kept, as Markdown.
     Table(table::Args),
 }
@@ -55,6 +59,7 @@ pub(super) async fn run(command: Command, output: &Output) -> Result<(), Error> 
         Command::Start(args) => start::run(args, output).await,
         Command::Parked(args) => parked::run(args, output).await,
         Command::Workers(args) => workers::run(args, output).await,
+        Command::Timers(args) => timers::run(args, output).await,
         Command::Table(args) => table::run(&args, output),
     }
 }

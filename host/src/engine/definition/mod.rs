@@ -20,6 +20,7 @@ mod suggest;
 pub mod template;
 #[cfg(test)]
 mod tests;
+mod trial;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use serde_json::Value;
 
 use self::report::{Field, Report};
 pub use self::source::{Document, read};
+pub use self::trial::trials;
 use super::Error;
 use super::port::Plugins;
 use crate::domain::definition::{Step, Workflow};

@@ -17,7 +17,7 @@ use crate::domain::task::{Task, TaskStatus};
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::token::Token;
 use crate::domain::{
-    Digest, IncidentId, InstanceId, LockToken, StepExecutionId, TaskId, TenantId, Timestamp, TokenId,
+    Digest, IncidentId, InstanceId, LockToken, StepExecutionId, TaskId, TenantId, TimerId, Timestamp, TokenId,
 };
 
 /// Why the store did not do it.
@@ -108,6 +108,15 @@ pub struct TaskFilter {
     pub status: Option<TaskStatus>,
     /// Only of this type.
     pub task_type: Option<String>,
+}
+
+/// Which timers a list shows.
+#[derive(Clone, Debug, Default)]
+pub struct TimerFilter {
+    /// Only this instance's.
+    pub instance_id: Option<InstanceId>,
+    /// Those that have fired, or those that have not.
+    pub triggered: bool,
 }
 
 /// How many tasks of a tenant are in a state, for metrics.
@@ -269,6 +278,15 @@ pub trait Store: super::WorkerRows + TaskQueries {
     ) -> Result<Vec<Incident>>;
     /// Open timers of an instance.
     async fn timers(&self, tenant: &TenantId, instance: InstanceId) -> Result<Vec<Timer>>;
+    /// A timer.
+    async fn timer(&self, tenant: &TenantId, id: TimerId) -> Result<Option<Timer>>;
+    /// Timers, newest first; one row more than asked for if there are more.
+    async fn timer_list(
+        &self,
+        tenant: &TenantId,
+        filter: &TimerFilter,
+        page: &PageRequest,
+    ) -> Result<Vec<Timer>>;
     /// The journal of an instance, oldest first, after a line; one row more than asked for if there are more.
     async fn journal(
         &self,
