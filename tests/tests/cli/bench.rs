@@ -163,11 +163,20 @@ fn well_formed(picture: &str) {
 
 #[tokio::test]
 async fn lateness_of_timers_is_told_for_both_shapes() {
-    let args = ["bench", "timers", "--json", "--timers", "40", "--pending", "1,300", "--spread-seconds", "1"];
-    let told = run(&[&args[..], &["--lead-seconds", "20"]].concat()).await.exits(0).json();
+    let mut told = Value::Null;
+    // A machine may be too busy to start them all before the first is due: then there is nothing to measure.
+    for lead_seconds in ["5", "30", "200"] {
+        let args =
+            ["bench", "timers", "--json", "--timers", "40", "--pending", "300", "--spread-seconds", "1"];
+        let ran = run(&[&args[..], &["--lead-seconds", lead_seconds]].concat()).await;
+        if !ran.stderr.contains("raise --lead-seconds") {
+            told = ran.exits(0).json();
+            break;
+        }
+    }
     let runs = told["runs"].as_array().expect("a list");
     let shapes: Vec<_> = runs.iter().map(|run| (&run["pending"], &run["spreadSeconds"])).collect();
-    let expected = [(1, 1), (1, 0), (300, 1), (300, 0)];
+    let expected = [(300, 1), (300, 0)];
     assert!(shapes.len() == expected.len(), "{told}");
     for (run, (pending, spread)) in runs.iter().zip(expected) {
         assert!(run["pending"] == pending && run["spreadSeconds"] == spread, "{told}");
