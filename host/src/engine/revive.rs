@@ -8,7 +8,8 @@ use super::draft::Draft;
 use super::mailbox::Taken;
 use super::port::{Guard, Write};
 use super::task::availability;
-use super::{Engine, Error, decide, ledger, record};
+use super::{Engine, Error, decide, give_up, ledger, record};
+use crate::domain::Timestamp;
 use crate::domain::definition::Step;
 use crate::domain::instance::InstanceStatus;
 use crate::domain::step::StepStatus;
@@ -22,13 +23,20 @@ pub(super) async fn apply(
     read_version: i64,
 ) -> Result<Result<Taken, Error>, Error> {
     draft.ensure_all(&*engine.parts.store).await?;
+    let held = draft
+        .step(&task.step_id)
+        .is_some_and(|step| step.id == task.step_execution_id && step.status == StepStatus::Incident);
+    // A worker gave it up under Camunda's rules: its incident is over with it.
+    if held && matches!(give_up::revive(engine, draft, task, read_version).await?, Taken::Done) {
+        draft.writes.push(line(task, draft.now));
+        return Ok(Ok(Taken::Done));
+    }
     let definition = match failed_step(draft, task) {
         Ok(definition) => definition,
         Err(refusal) => return Ok(Err(refusal)),
     };
     draft.guards.push(Guard::Task { tenant: task.tenant.clone(), id: task.id, version: read_version });
-    let note = format!("dead letter offered again, {} attempts", task.max_retries);
-    draft.writes.push(record::task_line(task, draft.now, "dead-letter-retried", note));
+    draft.writes.push(line(task, draft.now));
     draft.writes.push(Write::UpdateTask(task.clone()));
     let hints = availability(task, draft.now);
     draft.hints.extend(hints);
@@ -61,6 +69,11 @@ pub(super) async fn apply(
         }
     }
     Ok(Ok(Taken::Done))
+}
+
+fn line(task: &Task, now: Timestamp) -> Write {
+    let note = format!("dead letter offered again, {} attempts", task.max_retries);
+    record::task_line(task, now, "dead-letter-retried", note)
 }
 
 /// The step that failed with the task, if that is what ended the instance.

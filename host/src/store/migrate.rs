@@ -28,6 +28,7 @@ twins! {
     9 "0009_lean",
     10 "0010_workers",
     11 "0011_batches",
+    12 "0012_timer_list",
     14 "0014_expect",
 }
 

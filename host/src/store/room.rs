@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::commit;
 use super::driver::{Driver, Single};
 use super::prepare::Prepared;
-use super::rows::{ended, paged, parse};
+use super::rows::{ended, paged, parse, released};
 use super::statement::{self as sql, Statement};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
@@ -161,11 +161,10 @@ impl<D: Driver> Store for Room<D> {
         let argument = serde_json::to_string(&rows).map_err(|error| StoreError::Broken(error.to_string()))?;
         let write = Single { statement: &sql::LEASE_TASKS, found: Some(&sql::LEASED_TASKS) };
         let written: HashSet<TaskId> = self.write(write, argument).await?.into_iter().collect();
-        Ok(leases
-            .iter()
-            .zip(chosen)
-            .map(|(lease, first)| first && written.contains(&lease.task.id))
-            .collect())
+        let held = |(lease, first): (&TaskLease, bool)| first && written.contains(&lease.task.id);
+        let written: Vec<bool> = leases.iter().zip(chosen).map(held).collect();
+        self.driver.announce(released(leases, &written));
+        Ok(written)
     }
 
     fn commits_at_once(&self) -> usize {

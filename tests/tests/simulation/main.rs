@@ -6,6 +6,7 @@ mod clients;
 mod gate;
 mod memory;
 mod memory_commit;
+mod memory_queries;
 mod memory_workers;
 mod model;
 mod plugins;

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use stepwell::domain::batch::Batch;
 use stepwell::domain::definition::DefinitionRow;
 use stepwell::domain::event::InboxEvent;
 use stepwell::domain::incident::Incident;
@@ -20,7 +19,6 @@ use stepwell::domain::{
     Digest, EventId, IncidentId, InstanceId, StepExecutionId, SubscriptionId, TaskId, TenantId, TimerId,
     Timestamp, TokenId,
 };
-use stepwell::engine::port::query::{FoundTask, TaskQueries, TaskQuery, TypeQuery};
 use stepwell::engine::port::store::{
     EndedInstance, InstanceFilter, Result, TaskClaim, TaskCount, TaskFilter, TaskLease, TimerFilter,
 };
@@ -387,32 +385,4 @@ impl Store for Memory {
     }
 
     async fn close(&self) {}
-}
-
-/// What only Camunda's surface asks, which is not simulated.
-#[async_trait]
-impl TaskQueries for Memory {
-    async fn find_tasks(&self, _: &TenantId, _: &TaskQuery) -> Result<Vec<FoundTask>> {
-        Ok(Vec::new())
-    }
-
-    async fn count_tasks(&self, _: &TenantId, _: &TaskQuery) -> Result<i64> {
-        Ok(0)
-    }
-
-    async fn task_types(&self, _: &TenantId, _: &TypeQuery) -> Result<Vec<String>> {
-        Ok(Vec::new())
-    }
-
-    async fn instances_of(&self, _: &TenantId, _: &[InstanceId]) -> Result<Vec<Instance>> {
-        Ok(Vec::new())
-    }
-
-    async fn batches(&self, _: &TenantId, _: Option<Uuid>) -> Result<Vec<Batch>> {
-        Ok(Vec::new())
-    }
-
-    async fn due_batches(&self, _: Timestamp, _: u32) -> Result<Vec<Batch>> {
-        Ok(Vec::new())
-    }
 }

@@ -31,9 +31,7 @@ fn the_one_in_rust_works() {
     crate::run(greets(Command::new(example_worker()), true));
 }
 
-/// Take away `ignore` once the host serves `/engine-rest`.
 #[test]
-#[ignore = "needs /engine-rest"]
 fn the_one_in_javascript_works() {
     crate::run(async {
         let Some(folder) = with_client()? else { return Ok(()) };

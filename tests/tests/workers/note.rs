@@ -3,10 +3,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+use stepwell::domain::{Clock as _, SystemClock};
 
 /// Something that happened to a task in a worker's hands. Times are milliseconds of the clock on the wall, which the
 /// hosts have too: all of them are on one machine.
@@ -77,8 +77,7 @@ fn note(line: &str) -> Option<Note> {
 
 /// Now, in whole milliseconds, as hosts write times: what happens later never has an earlier one.
 pub fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    SystemClock.now().millis()
 }
 
 /// A time of an answer.

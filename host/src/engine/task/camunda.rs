@@ -202,6 +202,7 @@ impl Engine {
         };
         if written {
             metrics::counter!(counter, "task_type" => read.task_type.clone()).increment(1);
+            self.credit(read, counter, self.parts.clock.now());
         }
         Ok(written)
     }

@@ -142,21 +142,19 @@ impl Engine {
             if matches!(self.send(tenant, instance, signal).await?, Taken::Done) {
                 return Ok(());
             }
-            self.refuse_dead(tenant, &read).await?;
+            if self.has_ended(&read).await? {
+                // It failed under our own rules, and the instance with it: both go on.
+                let attempts = u32::try_from(retries).unwrap_or(1).min(super::dead_letter::ATTEMPTS_MAX);
+                self.retry_dead_letter(tenant, id, Some(attempts)).await?;
+                return Ok(());
+            }
         }
         Err(busy(id).into())
     }
 
-    /// A dead letter of an instance that has ended is not Camunda's to revive.
-    async fn refuse_dead(&self, tenant: &TenantId, task: &Task) -> Result<(), Error> {
-        let instance = self.parts.store.instance(tenant, task.workflow_instance_id).await?;
-        match instance {
-            Some(instance) if !instance.status.ended() => Ok(()),
-            _ => Err(Error::conflict(
-                "instance_ended",
-                format!("the process instance of external task {} has ended; retry the dead letter", task.id),
-            )),
-        }
+    async fn has_ended(&self, task: &Task) -> Result<bool, Error> {
+        let instance = self.parts.store.instance(&task.tenant, task.workflow_instance_id).await?;
+        Ok(instance.is_none_or(|instance| instance.status.ended()))
     }
 
     async fn change_lease(
@@ -190,6 +188,7 @@ impl Engine {
             leases.into_iter().zip(written).filter(|(_, done)| *done).map(|(lease, _)| lease.task).collect();
         let now = self.parts.clock.now();
         let hints: Vec<Hint> = kept.iter().flat_map(|task| told(task, now)).collect();
+        self.heard(&hints);
         self.parts.announcer.announce(&hints);
         for task in &kept {
             self.recent.take_task(&task.tenant, task.id);

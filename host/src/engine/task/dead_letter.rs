@@ -9,7 +9,7 @@ use crate::engine::signal::Signal;
 use crate::engine::{Engine, Error, record};
 
 /// Attempts that an operator may give at once.
-const ATTEMPTS_MAX: u32 = 1_000;
+pub(super) const ATTEMPTS_MAX: u32 = 1_000;
 
 impl Engine {
     /// Offers a dead letter again, with all its attempts or as many as asked for. Its instance, which failed with it,

@@ -121,7 +121,7 @@ impl Engine {
     }
 
     /// The worker that held the task has done its part.
-    fn credit(&self, task: &Task, counter: &str, at: crate::domain::Timestamp) {
+    pub(super) fn credit(&self, task: &Task, counter: &str, at: crate::domain::Timestamp) {
         let work = if counter == names::TASKS_COMPLETED { Work::Completed } else { Work::Failed };
         if let Some(worker_id) = &task.worker_id {
             self.parts.announcer.worked(&Deed { tenant: &task.tenant, worker_id, work, at });

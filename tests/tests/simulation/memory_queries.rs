@@ -1,0 +1,38 @@
+//! What only Camunda's surface asks, which is not simulated.
+
+use async_trait::async_trait;
+use stepwell::domain::batch::Batch;
+use stepwell::domain::instance::Instance;
+use stepwell::domain::{InstanceId, TenantId, Timestamp};
+use stepwell::engine::port::query::{FoundTask, TaskQueries, TaskQuery, TypeQuery};
+use stepwell::engine::port::store::Result;
+use uuid::Uuid;
+
+use super::memory::Memory;
+
+#[async_trait]
+impl TaskQueries for Memory {
+    async fn find_tasks(&self, _: &TenantId, _: &TaskQuery) -> Result<Vec<FoundTask>> {
+        Ok(Vec::new())
+    }
+
+    async fn count_tasks(&self, _: &TenantId, _: &TaskQuery) -> Result<i64> {
+        Ok(0)
+    }
+
+    async fn task_types(&self, _: &TenantId, _: &TypeQuery) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    async fn instances_of(&self, _: &TenantId, _: &[InstanceId]) -> Result<Vec<Instance>> {
+        Ok(Vec::new())
+    }
+
+    async fn batches(&self, _: &TenantId, _: Option<Uuid>) -> Result<Vec<Batch>> {
+        Ok(Vec::new())
+    }
+
+    async fn due_batches(&self, _: Timestamp, _: u32) -> Result<Vec<Batch>> {
+        Ok(Vec::new())
+    }
+}
