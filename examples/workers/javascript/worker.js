@@ -13,7 +13,8 @@ const client = new Client({
   asyncResponseTimeout: 20000,
   lockDuration: 60000,
   use: logger.level("error"),
-  interceptors: token ? [(config) => ({ ...config, headers: { ...config.headers, Authorization: `Bearer ${token}` } })] : [],
+  interceptors: (config) =>
+    token ? { ...config, headers: { ...config.headers, Authorization: `Bearer ${token}` } } : config,
 });
 
 client.subscribe("greet", async ({ task, taskService }) => {
