@@ -83,11 +83,11 @@ impl Workers {
     pub async fn flush(&self, engine: &Engine, now: Timestamp) -> Result<(), Error> {
         let _writing = self.writing.lock().await;
         let notes = self.take_notes(now);
-        for chunk in notes.chunks(NOTES_MAX) {
+        for (at, chunk) in notes.chunks(NOTES_MAX).enumerate() {
             match engine.note_workers(chunk.to_vec()).await {
                 Ok(()) => {}
                 Err(error @ Error::Store(StoreError::Unavailable(_))) => {
-                    self.take_back(&notes);
+                    self.take_back(&notes[at * NOTES_MAX..]);
                     return Err(error);
                 }
                 Err(error) => return Err(error),

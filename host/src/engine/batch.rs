@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::port::{Verdict, Write, WriteSet};
-use super::{Engine, Error};
+use super::{Engine, Error, Refused};
 use crate::domain::batch::Batch;
 use crate::domain::id::fresh;
 use crate::domain::{TaskId, TenantId};
@@ -55,7 +55,8 @@ impl Engine {
 
     fn carry_on(self: &Arc<Self>, batch: Batch) {
         let engine = Arc::clone(self);
-        self.work.spawn(async move {
+        // Nobody waits for it, nor does a host that stops: another one goes on when the lease is over.
+        tokio::spawn(async move {
             let id = batch.id;
             if let Err(error) = engine.run_batch(batch).await {
                 tracing::warn!(%id, %error, "a batch has stopped; it goes on when its lease is over");
@@ -69,6 +70,10 @@ impl Engine {
             let chunk: Vec<TaskId> = batch.task_ids.iter().skip(begun).take(CHUNK_TASKS).copied().collect();
             for id in &chunk {
                 if let Err(error) = self.set_retries(&batch.tenant, *id, batch.retries).await {
+                    // The database is away, or busy: not the task's fault.
+                    if let Refused::Other(error @ (Error::Store(_) | Error::Busy { .. })) = error {
+                        return Err(error);
+                    }
                     tracing::debug!(%id, %error, "a task of a batch cannot be changed");
                     batch.failed += 1;
                 }

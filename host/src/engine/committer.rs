@@ -186,6 +186,9 @@ async fn commit_batch(parts: &Parts, ready: &Ready, batch: Vec<Request>, turn: T
             for follower in followers {
                 // It may be there, or not: only the database knows.
                 follower.tasks.iter().for_each(|task| ready.doubt(&task.tenant, &task.task_type, now));
+                if matches!(error, StoreError::Unknown(_)) {
+                    parts.announcer.announce(&follower.hints);
+                }
                 let _ = follower.reply.send(Err(error.clone()));
             }
         }

@@ -38,6 +38,8 @@ struct Queues {
     by_name: HashMap<Name, Queue>,
     bytes: usize,
     last_number: u64,
+    /// Raised whenever everything is forgotten: an answer from before then says nothing.
+    generation: u64,
 }
 
 struct Queue {
@@ -55,6 +57,7 @@ struct Queue {
 pub(super) struct Question {
     tenant: TenantId,
     asked: Vec<(String, u64)>,
+    generation: u64,
 }
 
 impl Ready {
@@ -124,17 +127,14 @@ impl Ready {
 
     /// Nothing is known any more.
     pub(super) fn forget(&self) {
-        let mut queues = lock(&self.queues);
-        queues.by_name.clear();
-        queues.bytes = 0;
+        lock(&self.queues).clear();
     }
 
     /// A claim of the database begins.
     pub(super) fn ask(&self, tenant: &TenantId, task_types: &[String]) -> Question {
         let mut queues = lock(&self.queues);
         if queues.by_name.len() + task_types.len() > QUEUES_MAX {
-            queues.by_name.clear();
-            queues.bytes = 0;
+            queues.clear();
         }
         let mut asked = Vec::with_capacity(task_types.len());
         for task_type in task_types.iter().take(QUEUES_MAX) {
@@ -149,12 +149,17 @@ impl Ready {
             queue.asking += 1;
             asked.push((task_type.clone(), queue.number));
         }
-        Question { tenant: tenant.clone(), asked }
+        Question { tenant: tenant.clone(), asked, generation: queues.generation }
     }
 
     /// The claim has ended with these tasks; `rest` are all others that it could have found, if that is known.
     pub(super) fn answered(&self, question: Question, found: &[Task], rest: Option<Vec<Task>>) {
         let mut queues = lock(&self.queues);
+        if question.generation != queues.generation {
+            return;
+        }
+        let fits = |rest: &Vec<Task>| queues.bytes + rest.iter().map(task_bytes).sum::<usize>() <= BYTES_MAX;
+        let rest = rest.filter(fits);
         let all = rest.is_some();
         for task in rest.into_iter().flatten() {
             queues.insert(task);
@@ -164,9 +169,15 @@ impl Ready {
         }
         for (task_type, number) in question.asked {
             let name = (question.tenant.clone(), task_type);
+            let anew = queues.next_number();
             let Some(queue) = queues.by_name.get_mut(&name) else { continue };
             queue.asking = queue.asking.saturating_sub(1);
-            queue.known |= all && queue.number == number;
+            if all {
+                queue.known |= queue.number == number;
+            } else {
+                // It may have kept rows from another claim that it did not take itself.
+                (queue.known, queue.number) = (false, anew);
+            }
             if !queue.known && queue.asking == 0 {
                 queues.empty(&name);
             }
@@ -175,6 +186,11 @@ impl Ready {
 }
 
 impl Queues {
+    fn clear(&mut self) {
+        self.by_name.clear();
+        (self.bytes, self.generation) = (0, self.generation + 1);
+    }
+
     fn next_number(&mut self) -> u64 {
         self.last_number += 1;
         self.last_number

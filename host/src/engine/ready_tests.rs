@@ -125,3 +125,25 @@ fn what_a_claim_has_left_is_learnt_but_not_where_others_are_at_work() {
     assert!(!ready.worth_a_look(&question, now().plus_millis(5_500)));
     assert!(ready.worth_a_look(&question, now().plus_millis(6_000)));
 }
+
+#[test]
+fn a_claim_that_left_something_makes_its_types_unknown() {
+    let (ready, tenant) = (Ready::default(), TenantId::default());
+    let both = ready.ask(&tenant, &names(&["a", "b"]));
+    let alone = ready.ask(&tenant, &names(&["b"]));
+    // The first held rows of b that it did not take; the second passed them over.
+    ready.answered(both, &[], None);
+    ready.answered(alone, &[], Some(Vec::new()));
+    assert_eq!(taken(&ready, &tenant, &["b"], 9), None);
+}
+
+#[test]
+fn what_is_too_much_to_remember_is_not_learnt() {
+    let (ready, tenant) = (Ready::default(), TenantId::default());
+    let question = ready.ask(&tenant, &names(&["a"]));
+    let big = serde_json::Value::String("x".repeat(BYTES_MAX / 2));
+    let rest = (0..2).map(|_| Task { input: big.clone(), ..task("default", "a", 1) }).collect();
+    ready.answered(question, &[], Some(rest));
+    assert_eq!(taken(&ready, &tenant, &["a"], 9), None);
+    assert_eq!(lock(&ready.queues).bytes, 0);
+}

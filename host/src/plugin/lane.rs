@@ -146,7 +146,7 @@ impl Job {
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         let since = self.queued_at.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.spent.rested(since.map(|since| since.elapsed()).unwrap_or_default());
-        self.queued.store(false, Ordering::Release);
+        self.queued.swap(false, Ordering::AcqRel);
         let Some(running) = work.as_mut() else { return };
         let waker = Waker::from(self.clone());
         let _timers = self.timers.enter();

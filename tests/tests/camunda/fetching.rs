@@ -183,7 +183,20 @@ async fn a_request_waits_for_tasks(db: TestDb) -> Result<()> {
     Ok(())
 }
 
+/// A topic is a name: the star of our own patterns means nothing in it.
+async fn a_star_in_a_topic_is_a_star(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    client.deploy("flow", one_task("t", &[])).await?;
+    client.start("flow", json!({})).await?;
+    assert_eq!(fetch(client, "*", "w").await?, Vec::<Value>::new());
+    assert_eq!(fetch(client, "t", "w").await?.len(), 1);
+    host.stop().await;
+    Ok(())
+}
+
 stepwell_tests::on_both_databases!(
+    a_star_in_a_topic_is_a_star,
     topics_have_locks_and_variables_of_their_own,
     filters_choose_among_tasks,
     tasks_come_in_the_order_that_was_asked_for,

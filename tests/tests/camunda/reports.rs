@@ -119,6 +119,29 @@ async fn giving_up_is_an_incident(db: TestDb) -> Result<()> {
     Ok(())
 }
 
+/// Who does not hold a task that was given up changes nothing; and its own worker may say the same again.
+async fn what_was_given_up_is_not_for_others_to_revive(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    client.deploy("flow", one_task("t", &[])).await?;
+    let instance = client.start("flow", json!({})).await?;
+    let task = id(&fetch_one(client, "t", "w").await?).to_owned();
+    let failure = json!({ "workerId": "w", "errorMessage": "no use", "retries": 0 });
+    let report = format!("/external-task/{task}/failure");
+    post(client, &report, &failure).await?.expect(204)?;
+    client.instance_is(&instance, "incident").await?;
+    let before = client.task(&json!(task)).await?;
+    let complete = format!("/external-task/{task}/complete");
+    assert_eq!(post(client, &complete, &json!({ "workerId": "thief" })).await?.status, 400);
+    post(client, &report, &failure).await?.expect(204)?;
+    assert_eq!(client.task(&json!(task)).await?, before, "nothing was changed");
+    client.instance_is(&instance, "incident").await?;
+    post(client, &complete, &json!({ "workerId": "w" })).await?.expect(204)?;
+    client.instance_is(&instance, "completed").await?;
+    host.stop().await;
+    Ok(())
+}
+
 /// A business error goes to `onError` by its code; one that nobody handles ends its path and fails nothing.
 async fn a_business_error_is_for_on_error(db: TestDb) -> Result<()> {
     let host = Host::start(&db).await?;
@@ -157,5 +180,6 @@ stepwell_tests::on_both_databases!(
     an_expired_lock_does_not_cost_the_result,
     a_failure_is_a_lock_until_the_retry,
     giving_up_is_an_incident,
+    what_was_given_up_is_not_for_others_to_revive,
     a_business_error_is_for_on_error,
 );

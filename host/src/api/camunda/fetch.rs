@@ -1,7 +1,7 @@
 //! `fetchAndLock`: tasks of several topics, each with its own lock, now or as soon as there are some.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::response::Response;
@@ -48,7 +48,9 @@ async fn plain(
 ) -> Result<Vec<Task>, CamundaError> {
     let started = Instant::now();
     let longest = request.topics.values().map(|topic| topic.lock_ms).max();
+    let desk_waits = Duration::from_secs(state.node.limits.poll_wait_seconds_max);
     loop {
+        let parked = Instant::now();
         let poll = PollRequest {
             tenant: tenant.clone(),
             task_types: request.topics.keys().cloned().collect(),
@@ -59,8 +61,10 @@ async fn plain(
             request_id: None,
         };
         let tasks = state.node.desk.poll(poll).await?;
-        // The desk has a longest wait of its own, which may be shorter than Camunda's.
-        if !tasks.is_empty() || started.elapsed() >= request.wait || state.node.draining() {
+        // The desk has a longest wait of its own, which may be shorter than Camunda's. An answer before that means that
+        // the worker has said goodbye, or the host is stopping.
+        let over = started.elapsed() >= request.wait || parked.elapsed() < desk_waits;
+        if !tasks.is_empty() || over || state.node.draining() {
             return relocked(state, request, longest, tasks).await;
         }
     }

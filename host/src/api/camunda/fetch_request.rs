@@ -97,7 +97,9 @@ impl FetchRequest {
             None => true,
             Some(newest_first) => self.use_priority && !newest_first,
         };
-        ordered && self.topics.values().all(|topic| topic.filter == Filter::default())
+        // The desk would take a topic with a star for a pattern; here it is a name like any other.
+        let named = !self.topics.keys().any(|topic| topic.contains('*'));
+        ordered && named && self.topics.values().all(|topic| topic.filter == Filter::default())
     }
 }
 

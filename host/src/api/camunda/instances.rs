@@ -9,7 +9,7 @@ use axum::routing::get;
 use serde_json::{Map, Value, json};
 
 use super::body::{Body, Fields, Names, Params};
-use super::caller::Worker;
+use super::caller::{Operator, Worker};
 use super::error::{CamundaError, Kind};
 use super::view::{self, definition_id, tenant_id};
 use super::{value, variables};
@@ -22,6 +22,8 @@ use crate::engine::port::store::InstanceFilter;
 
 /// Rows of one answer.
 const ROWS_MAX: u32 = 500;
+/// Rows in each state that are looked through for a later page, or counted.
+const COUNTED_MAX: usize = 10_000;
 
 /// The routes.
 pub(super) fn router() -> Router<AppState> {
@@ -62,7 +64,7 @@ pub(super) fn variables_of(context: &Value, deserialize: bool) -> Value {
 
 async fn list(
     State(state): State<AppState>,
-    Worker(tenant): Worker,
+    Operator(tenant): Operator,
     Params(params): Params,
 ) -> Result<Response, CamundaError> {
     Ok(view::answer(&Value::Array(running(&state, &tenant, &params).await?.iter().map(view).collect())))
@@ -70,7 +72,7 @@ async fn list(
 
 async fn list_by_body(
     State(state): State<AppState>,
-    Worker(tenant): Worker,
+    Operator(tenant): Operator,
     Body(fields): Body,
 ) -> Result<Response, CamundaError> {
     Ok(view::answer(&Value::Array(running(&state, &tenant, &fields).await?.iter().map(view).collect())))
@@ -78,38 +80,54 @@ async fn list_by_body(
 
 async fn count(
     State(state): State<AppState>,
-    Worker(tenant): Worker,
+    Operator(tenant): Operator,
     Params(params): Params,
 ) -> Result<Response, CamundaError> {
-    Ok(view::answer(&json!({ "count": running(&state, &tenant, &params).await?.len() })))
+    Ok(view::answer(&json!({ "count": open(&state, &tenant, &params, COUNTED_MAX).await?.len() })))
 }
 
-/// Instances that have not ended: the newest, up to a page.
+/// Instances that have not ended, the newest first: a page of them.
 async fn running(
     state: &AppState,
     tenant: &TenantId,
     fields: &Fields,
 ) -> Result<Vec<Instance>, CamundaError> {
-    let filter = InstanceFilter {
-        workflow_key: fields.text("processDefinitionKey")?,
-        status: None,
-        business_key: fields.text("businessKey")?,
-    };
-    let most =
-        fields.long("maxResults")?.map_or(ROWS_MAX, |most| u32::try_from(most).unwrap_or(0).min(ROWS_MAX));
-    let mut page = PageRequest { after: None, limit: ROWS_MAX };
-    let mut running = Vec::new();
-    loop {
-        let found = state.node.store.instances(tenant, &filter, &page).await?;
-        let more = found.len() > ROWS_MAX as usize;
-        page.after = found.iter().take(ROWS_MAX as usize).next_back().map(|instance| instance.id.0);
-        let open = found.into_iter().take(ROWS_MAX as usize).filter(|instance| !instance.status.ended());
-        running.extend(open);
-        if !more || running.len() >= most as usize {
-            running.truncate(most as usize);
-            return Ok(running);
+    let bounded = |given: i64, most: usize| usize::try_from(given.max(0)).unwrap_or(most).min(most);
+    let first = bounded(fields.long("firstResult")?.unwrap_or(0), COUNTED_MAX);
+    let most = bounded(fields.long("maxResults")?.unwrap_or(i64::from(ROWS_MAX)), ROWS_MAX as usize);
+    let open = open(state, tenant, fields, first.saturating_add(most).min(COUNTED_MAX)).await?;
+    Ok(open.into_iter().skip(first).take(most).collect())
+}
+
+/// Instances that have not ended, the newest first, state by state as the index has them; up to so many of each.
+async fn open(
+    state: &AppState,
+    tenant: &TenantId,
+    fields: &Fields,
+    most: usize,
+) -> Result<Vec<Instance>, CamundaError> {
+    let mut open = Vec::new();
+    for status in InstanceStatus::ALL.into_iter().filter(|status| !status.ended()) {
+        let filter = InstanceFilter {
+            workflow_key: fields.text("processDefinitionKey")?,
+            status: Some(status),
+            business_key: fields.text("businessKey")?,
+        };
+        let (mut page, mut found) = (PageRequest { after: None, limit: ROWS_MAX }, 0);
+        while found < most {
+            let mut rows = state.node.store.instances(tenant, &filter, &page).await?;
+            let more = rows.len() > ROWS_MAX as usize;
+            rows.truncate((ROWS_MAX as usize).min(most - found));
+            page.after = rows.last().map(|instance| instance.id.0);
+            found += rows.len();
+            open.append(&mut rows);
+            if !more {
+                break;
+            }
         }
     }
+    open.sort_by_key(|instance| std::cmp::Reverse(instance.id));
+    Ok(open)
 }
 
 async fn show(
@@ -206,7 +224,7 @@ async fn modify(
 
 async fn set(
     State(state): State<AppState>,
-    Worker(tenant): Worker,
+    Operator(tenant): Operator,
     Names((id, name)): Names<(String, String)>,
     Body(fields): Body,
 ) -> Result<StatusCode, CamundaError> {
@@ -217,7 +235,7 @@ async fn set(
 
 async fn remove(
     State(state): State<AppState>,
-    Worker(tenant): Worker,
+    Operator(tenant): Operator,
     Names((id, name)): Names<(String, String)>,
 ) -> Result<StatusCode, CamundaError> {
     let instance = find(&state, &tenant, &id).await?;

@@ -190,6 +190,7 @@ impl<W> State<W> {
     pub(super) fn announce_again(&mut self, key: &GroupKey, missing: usize) {
         if let Some(group) = self.groups.get_mut(key) {
             group.announced = group.announced.saturating_add(missing);
+            group.verify = true;
         }
     }
 

@@ -121,16 +121,28 @@ impl Engine {
         failure: &OwnerFailure,
         patch: &Patch,
     ) -> Result<(), Refused> {
+        let bytes = [&failure.message, &failure.details].into_iter().flatten().map(String::len).sum();
+        self.check_bytes("failure", bytes)?;
+        if let Some(local) = &failure.local {
+            self.check_payload("localVariables", local)?;
+        }
         if !patch.is_empty() {
             let task = self.open_task(tenant, id).await?;
             owned(&task, worker)?;
             self.change_variables(tenant, task.workflow_instance_id, patch).await?;
         }
-        let bytes = [&failure.message, &failure.details].into_iter().flatten().map(String::len).sum();
-        self.check_bytes("failure", bytes)?;
         let rule = |task: &Task, now| {
             owned(task, worker)?;
-            Ok(failed(task, failure, now))
+            if task.status == TaskStatus::Failed && failure.retries <= 0 {
+                return Ok(Deed::Nothing);
+            }
+            let deed = failed(task, failure, now);
+            if let Deed::Offered(next, _) | Deed::Held(next, _) = &deed
+                && let Some(checkpoint) = &next.checkpoint
+            {
+                self.check_payload("localVariables of all attempts", checkpoint)?;
+            }
+            Ok(deed)
         };
         self.report_as_owner(tenant, id, &Patch::default(), names::TASKS_FAILED, rule).await
     }
@@ -161,8 +173,14 @@ impl Engine {
             let task =
                 self.parts.store.task(tenant, id).await.map_err(Error::from)?.ok_or(Refused::Unknown)?;
             if task.status == TaskStatus::Failed {
-                // Its worker goes on although it had given up.
-                owned(&task, task.worker_id.as_deref().unwrap_or_default())?;
+                // Its worker goes on although it had given up. Who may not speak for it is refused before anything
+                // is changed, and what has ended is for an operator to revive.
+                if matches!(rule(&task, self.parts.clock.now())?, Deed::Nothing) {
+                    return Ok(());
+                }
+                if self.has_ended(&task).await? {
+                    return Err(Refused::Unknown);
+                }
                 self.set_retries(tenant, id, 1).await?;
                 continue;
             }

@@ -142,8 +142,8 @@ impl Engine {
             if matches!(self.send(tenant, instance, signal).await?, Taken::Done) {
                 return Ok(());
             }
-            if self.has_ended(&read).await? {
-                // It failed under our own rules, and the instance with it: both go on.
+            if read.status == TaskStatus::Failed {
+                // It failed under our own rules, and perhaps the instance with it: both go on, if they can.
                 let attempts = u32::try_from(retries).unwrap_or(1).min(super::dead_letter::ATTEMPTS_MAX);
                 self.retry_dead_letter(tenant, id, Some(attempts)).await?;
                 return Ok(());
@@ -152,7 +152,7 @@ impl Engine {
         Err(busy(id).into())
     }
 
-    async fn has_ended(&self, task: &Task) -> Result<bool, Error> {
+    pub(super) async fn has_ended(&self, task: &Task) -> Result<bool, Error> {
         let instance = self.parts.store.instance(&task.tenant, task.workflow_instance_id).await?;
         Ok(instance.is_none_or(|instance| instance.status.ended()))
     }

@@ -50,6 +50,8 @@ impl Engine {
             }
         }
         let question = self.ready.ask(&claim.tenant, &claim.task_types);
+        // What was committed before the question has to be seen by it.
+        let claim = &TaskClaim { now: self.parts.clock.now(), ..claim.clone() };
         match self.parts.store.claim_tasks(claim).await {
             Ok(tasks) => {
                 let all = tasks.len() < claim.slots.len();

@@ -1,6 +1,6 @@
 //! Whether other hosts use the database: a host that is alone need not tell anybody anything.
 //!
-//! Every host says that it is there when it begins to listen, and every few seconds. Until it has been quiet for a
+//! Every host says that it is there when it begins, and every few seconds. Until it has been quiet for a
 //! while, others are believed to be there. A host that is wrong about it costs latency, as any lost hint does.
 
 use std::sync::{Mutex, PoisonError};

@@ -69,9 +69,6 @@ impl Hints {
 struct Message {
     node: Uuid,
     hints: Vec<Hint>,
-    /// It has just begun to listen.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    hello: bool,
 }
 
 /// A host's place among the others.
@@ -92,7 +89,7 @@ pub(super) async fn speak(seat: Arc<Seat>, sessions: Arc<Sessions>) {
     let mut signs_of_life = tokio::time::interval(SIGN_OF_LIFE);
     loop {
         let payloads = tokio::select! {
-            _ = signs_of_life.tick() => vec![text(seat.node, Vec::new(), false)],
+            _ = signs_of_life.tick() => vec![text(seat.node, Vec::new())],
             hints = seat.said.take() => {
                 if seat.company.absent() {
                     continue;
@@ -123,17 +120,8 @@ pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgListener, sq
 }
 
 /// Hears what other hosts say, for ever. After a lost connection anything may have been missed.
-pub(super) async fn listen(
-    seat: Arc<Seat>,
-    mut listener: PgListener,
-    options: PgConnectOptions,
-    sessions: Arc<Sessions>,
-) {
+pub(super) async fn listen(seat: Arc<Seat>, mut listener: PgListener, options: PgConnectOptions) {
     loop {
-        let hello = serde_json::json!([text(seat.node, Vec::new(), true)]).to_string();
-        if let Err(fault) = sessions.query(&statement::NOTIFY, &hello).await {
-            tracing::debug!(?fault, "other hosts were not greeted");
-        }
         while let Ok(Some(notification)) = listener.try_recv().await {
             match serde_json::from_str::<Message>(notification.payload()) {
                 Ok(message) if message.node == seat.node => {}
@@ -152,7 +140,7 @@ impl Seat {
     fn hear(&self, message: Message) {
         let was_alone = self.company.absent();
         self.company.heard();
-        if message.hello && was_alone {
+        if was_alone {
             // What was not said for want of company is said now, in one word.
             self.said.push([Hint::Everything]);
         }
@@ -202,13 +190,13 @@ fn merge(hints: Vec<Hint>) -> Vec<Hint> {
     merged
 }
 
-fn text(node: Uuid, hints: Vec<Hint>, hello: bool) -> String {
-    serde_json::to_string(&Message { node, hints, hello }).unwrap_or_default()
+fn text(node: Uuid, hints: Vec<Hint>) -> String {
+    serde_json::to_string(&Message { node, hints }).unwrap_or_default()
 }
 
 /// As few messages as hold them all; one that says "everything" if they would be too many.
 fn pack(node: Uuid, hints: Vec<Hint>) -> Vec<String> {
-    let text = |hints: Vec<Hint>| text(node, hints, false);
+    let text = |hints: Vec<Hint>| text(node, hints);
     let mut payloads = Vec::new();
     let mut together = Vec::new();
     let mut bytes = 0;

@@ -204,12 +204,16 @@ impl Lane {
     }
 
     /// Whether the transaction with the lane's last number was committed. The look waits for an old backend that
-    /// still holds the lane's row, so that it cannot commit after the answer was "no".
+    /// still holds the lane's row; one that has not come to it yet finds a later number there, and gives up.
     async fn was_committed(&mut self, lost: &str) -> Result<bool, Fault> {
         let mut patience = Patience::lasting(Duration::from_secs(LOOK_SECONDS_MAX));
+        let tried = self.number;
         loop {
-            match self.look().await {
-                Ok(number) => return Ok(number == self.number),
+            match self.look(tried).await {
+                Ok(committed) => {
+                    self.number = tried + 1;
+                    return Ok(committed);
+                }
                 Err(Fault::Away(_) | Fault::Again(_)) if patience.another().await => {}
                 Err(Fault::Away(why) | Fault::Again(why)) => {
                     return Err(Fault::Unknown(format!(
@@ -221,16 +225,25 @@ impl Lane {
         }
     }
 
-    async fn look(&mut self) -> Result<i64, Fault> {
+    /// Looks for a number, and puts a later one in its place.
+    async fn look(&mut self, tried: i64) -> Result<bool, Fault> {
         let mut session = Session::connect(&self.options).await?;
         session.say("begin").await?;
         session.say("set local lock_timeout = '10s'").await?;
-        let argument = json!({ "id": self.id, "touched_at": SystemClock.now() }).to_string();
-        let rows = session.query(&statement::LOOK_LANE, &argument).await?;
-        session.say("rollback").await?;
+        let now = SystemClock.now();
+        let rows = session
+            .query(&statement::LOOK_LANE, &json!({ "id": self.id, "touched_at": now }).to_string())
+            .await?;
+        let number: Option<i64> = rows.first().and_then(|row| row.parse().ok());
+        let number = number.ok_or_else(|| Fault::Broken("a lane has no number".into()))?;
+        // A commit that was done must still be found should the answer to this one be lost, too.
+        if number != tried {
+            let fence = json!({ "id": self.id, "number": tried + 1, "touched_at": now }).to_string();
+            session.query(&statement::SEAL_LANE, &fence).await?;
+        }
+        session.say("commit").await?;
         self.session = Some(session);
-        let number = rows.first().and_then(|row| row.parse().ok());
-        number.ok_or_else(|| Fault::Broken("a lane has no number".into()))
+        Ok(number == tried)
     }
 }
 

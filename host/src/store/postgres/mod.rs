@@ -70,8 +70,7 @@ impl Postgres {
             Arc::new(Seat { node, said: Arc::default(), heard: Arc::default(), company: Company::default() });
         let listener = hints::connect(&options).await.map_err(|error| explain(&options, &error))?;
         let speak = tokio::spawn(hints::speak(Arc::clone(&seat), Arc::clone(&speaker)));
-        let listen =
-            tokio::spawn(hints::listen(Arc::clone(&seat), listener, options.clone(), Arc::clone(&speaker)));
+        let listen = tokio::spawn(hints::listen(Arc::clone(&seat), listener, options.clone()));
         Ok(Self {
             lanes: Lanes::new(&options.clone().options([("plan_cache_mode", "force_generic_plan")]), LANES),
             claims: Sessions::new(options, CLAIMS_MAX),

@@ -20,7 +20,7 @@ use crate::store::error::Fault;
 use crate::store::order::Kind;
 use crate::store::prepare::Prepared;
 
-/// Kinds that can be written together, in the order in which their rows are locked.
+/// Kinds that can be written together.
 const KINDS: [Kind; 8] = [
     Kind::InsertInstance,
     Kind::UpdateInstance,
@@ -113,10 +113,12 @@ fn write_text(shape: Shape) -> String {
     let mut text = String::from(
         "with seal as (\n\
          insert into workflow_lanes (id, number, touched_at) values ($1::uuid, $2::bigint, $3::timestamptz)\n\
-         on conflict (id) do update set number = excluded.number, touched_at = excluded.touched_at\n)",
+         on conflict (id) do update set number = excluded.number, touched_at = excluded.touched_at\n\
+         where workflow_lanes.number < excluded.number returning 1\n)",
     );
+    // The seal is read first, so that its row is locked before all others: who looks for a lost answer waits for it.
     let mut fine = String::from(
-        "(select count(*) from unnest($4::text[], $5::text[], $6::integer[]) as r (tenant, key, version)\n\
+        "(select count(*) from seal) = 1\nand (select count(*) from unnest($4::text[], $5::text[], $6::integer[]) as r (tenant, key, version)\n\
          where coalesce((select max(d.version) from workflow_definitions as d\n\
          where d.tenant = r.tenant and d.key = r.key), 0) = r.version) = cardinality($4::text[])",
     );

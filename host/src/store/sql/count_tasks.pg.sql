@@ -37,7 +37,7 @@ where t.tenant = $1::json ->> 'tenant'
     select 1 from workflow_definitions as d
     where d.tenant = t.tenant and d.key = t.workflow_key and d.version = i.workflow_version
       and ($1::json ->> 'workflow_name' is null or d.name = $1::json ->> 'workflow_name')
-      and ($1::json ->> 'workflow_name_like' is null or d.name like $1::json ->> 'workflow_name_like')))
+      and ($1::json ->> 'workflow_name_like' is null or d.name like $1::json ->> 'workflow_name_like' escape '')))
   and ($1::json ->> 'business_key' is null or t.business_key = $1::json ->> 'business_key')
   and (not ($1::json ->> 'active')::boolean or i.status <> 'paused')
   and (not ($1::json ->> 'suspended')::boolean or i.status = 'paused')

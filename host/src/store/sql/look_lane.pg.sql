@@ -1,5 +1,5 @@
 -- The number of a lane. Waits for a transaction that holds the lane, so that an old backend cannot commit
--- afterwards; rolled back by the caller.
+-- afterwards.
 insert into workflow_lanes as l (id, number, touched_at)
 select r.id, 0, r.touched_at
 from json_to_record($1::json) as r (id uuid, touched_at timestamptz)
