@@ -23,6 +23,9 @@ const QUEUES_MAX: usize = 4_096;
 /// A queue that was made unknown later than this is left so: others are at work.
 const CALM: Duration = Duration::from_secs(1);
 
+/// How long a queue that has very many tasks is not looked at again.
+const TOO_MANY_MS: i64 = 30_000;
+
 /// Where a task stands in its queue: priority, age, id, as claims order them.
 type Place = (i64, Timestamp, TaskId);
 type Name = (TenantId, String);
@@ -123,6 +126,16 @@ impl Ready {
                 calm
             })
         })
+    }
+
+    /// There was more than can be remembered: it is not worth a look for a while.
+    pub(super) fn too_many(&self, question: &Question, now: Timestamp) {
+        let mut queues = lock(&self.queues);
+        for (task_type, _) in &question.asked {
+            if let Some(queue) = queues.by_name.get_mut(&(question.tenant.clone(), task_type.clone())) {
+                queue.restless_at = Some(now.plus_millis(TOO_MANY_MS));
+            }
+        }
     }
 
     /// Nothing is known any more.

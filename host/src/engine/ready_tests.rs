@@ -147,3 +147,13 @@ fn what_is_too_much_to_remember_is_not_learnt() {
     assert_eq!(taken(&ready, &tenant, &["a"], 9), None);
     assert_eq!(lock(&ready.queues).bytes, 0);
 }
+
+#[test]
+fn a_long_queue_is_left_alone_for_a_while() {
+    let (ready, tenant) = (Ready::default(), TenantId::default());
+    let question = ready.ask(&tenant, &names(&["a"]));
+    assert!(ready.worth_a_look(&question, now()));
+    ready.too_many(&question, now());
+    assert!(!ready.worth_a_look(&question, now().plus_millis(TOO_MANY_MS)));
+    assert!(ready.worth_a_look(&question, now().plus_millis(TOO_MANY_MS + 1_000)));
+}

@@ -74,7 +74,12 @@ impl Engine {
         }
         let rows =
             self.parts.store.pending_tasks(&claim.tenant, &claim.task_types, claim.now, REST_MAX).await;
-        rows.ok().filter(|rest| rest.len() < REST_MAX as usize)
+        let rest = rows.ok()?;
+        if rest.len() >= REST_MAX as usize {
+            self.ready.too_many(question, claim.now);
+            return None;
+        }
+        Some(rest)
     }
 
     /// How many tasks of some types can be claimed, as far as this host knows; none if it does not.
