@@ -7,9 +7,10 @@ use super::body::{Body, Names};
 use super::caller::{Operator, Worker};
 use super::error::{CamundaError, Kind};
 use super::fetch_request::{lock_ms, worker};
-use super::reports::task_id;
+use super::reports::{settled, task_id};
 use super::view;
 use crate::api::AppState;
+use crate::domain::TaskId;
 use crate::engine::Refused;
 
 /// Locks a task.
@@ -23,14 +24,9 @@ pub(super) async fn lock(
     let duration = fields.long("lockDuration")?.unwrap_or(0);
     let (lock_ms, id) = (lock_ms(duration, "lockDuration", CamundaError::rest)?, task_id(&id)?);
     let done = state.node.engine.lock_task(&tenant, id, &worker, lock_ms).await;
-    done.map_err(|refused| {
-        CamundaError::refused(refused, id, |owner| {
-            format!(
-                "External Task {id} cannot be locked by worker '{worker}'. It is locked by worker {owner}."
-            )
-        })
-    })?;
-    Ok(StatusCode::NO_CONTENT)
+    settled(done, id, |owner| {
+        format!("External Task {id} cannot be locked by worker '{worker}'. It is locked by worker {owner}.")
+    })
 }
 
 /// Extends a lock, counted from now.
@@ -44,15 +40,12 @@ pub(super) async fn extend(
     let duration = fields.long("newDuration")?.unwrap_or(0);
     let (lock_ms, id) = (lock_ms(duration, "lockTime", CamundaError::rest)?, task_id(&id)?);
     let done = state.node.engine.extend_lock(&tenant, id, &worker, lock_ms).await;
-    done.map_err(|refused| {
-        // The doubled quote is Camunda's.
-        CamundaError::refused(refused, id, |owner| {
-            format!(
-                "The lock of the External Task {id} cannot be extended by worker '{worker}''. It is locked by worker {owner}."
-            )
-        })
-    })?;
-    Ok(StatusCode::NO_CONTENT)
+    // The doubled quote is Camunda's.
+    settled(done, id, |owner| {
+        format!(
+            "The lock of the External Task {id} cannot be extended by worker '{worker}''. It is locked by worker {owner}."
+        )
+    })
 }
 
 /// Takes a lock away. There is no body, and nobody is asked who they are.
@@ -103,9 +96,6 @@ pub(super) fn attempts(retries: Option<i32>) -> Result<i32, CamundaError> {
     }
 }
 
-fn done(done: Result<(), Refused>, id: crate::domain::TaskId) -> Result<StatusCode, CamundaError> {
-    done.map_err(|refused| {
-        CamundaError::refused(refused, id, |owner| format!("External Task {id} is locked by worker {owner}."))
-    })?;
-    Ok(StatusCode::NO_CONTENT)
+fn done(done: Result<(), Refused>, id: TaskId) -> Result<StatusCode, CamundaError> {
+    settled(done, id, |owner| format!("External Task {id} is locked by worker {owner}."))
 }

@@ -10,7 +10,7 @@ use super::fetch_request::{LOCK_MS_MAX, worker};
 use super::variables;
 use crate::api::AppState;
 use crate::domain::TaskId;
-use crate::engine::OwnerFailure;
+use crate::engine::{OwnerFailure, Refused};
 
 /// Characters of an error message that are kept.
 const MESSAGE_CHARACTERS_MAX: usize = 666;
@@ -27,14 +27,11 @@ pub(super) async fn complete(
     let (worker, id) = (worker(&fields)?, task_id(&id)?);
     let output = variables::output(&global, &local);
     let done = state.node.engine.complete_as_owner(&tenant, id, &worker, output, &global).await;
-    done.map_err(|refused| {
-        CamundaError::refused(refused, id, |owner| {
-            format!(
-                "External Task {id} cannot be completed by worker '{worker}'. It is locked by worker {owner}."
-            )
-        })
-    })?;
-    Ok(StatusCode::NO_CONTENT)
+    settled(done, id, |owner| {
+        format!(
+            "External Task {id} cannot be completed by worker '{worker}'. It is locked by worker {owner}."
+        )
+    })
 }
 
 /// Fails a task.
@@ -65,14 +62,11 @@ pub(super) async fn failure(
         local: variables::kept(&local),
     };
     let done = state.node.engine.fail_as_owner(&tenant, id, &worker, &failure, &global).await;
-    done.map_err(|refused| {
-        CamundaError::refused(refused, id, |owner| {
-            format!(
-                "Failure of External Task {id} cannot be reported by worker '{worker}'. It is locked by worker {owner}."
-            )
-        })
-    })?;
-    Ok(StatusCode::NO_CONTENT)
+    settled(done, id, |owner| {
+        format!(
+            "Failure of External Task {id} cannot be reported by worker '{worker}'. It is locked by worker {owner}."
+        )
+    })
 }
 
 /// Ends a task with a business error.
@@ -89,13 +83,20 @@ pub(super) async fn bpmn_error(
     let id = task_id(&id)?;
     let error = (code.as_str(), message.as_deref());
     let done = state.node.engine.business_error(&tenant, id, &worker, error, &global).await;
-    done.map_err(|refused| {
-        CamundaError::refused(refused, id, |owner| {
-            format!(
-                "Bpmn error of External Task {id} cannot be reported by worker '{worker}'. It is locked by worker {owner}."
-            )
-        })
-    })?;
+    settled(done, id, |owner| {
+        format!(
+            "Bpmn error of External Task {id} cannot be reported by worker '{worker}'. It is locked by worker {owner}."
+        )
+    })
+}
+
+/// The answer to a report or a change of a lock; `taken` says so in Camunda's words if another worker holds the task.
+pub(super) fn settled(
+    done: Result<(), Refused>,
+    id: TaskId,
+    taken: impl Fn(&str) -> String,
+) -> Result<StatusCode, CamundaError> {
+    done.map_err(|refused| CamundaError::refused(refused, id, taken))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
