@@ -16,3 +16,4 @@ pub mod plugin;
 pub mod settings;
 pub mod store;
 pub mod telemetry;
+pub mod tls;

@@ -226,7 +226,13 @@ where
 
 /// An HTTP client that no proxy comes between.
 pub fn http() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client can be made")
+    client().timeout(PATIENCE).build().expect("a client can be made")
+}
+
+/// The making of one that is patient in another way.
+pub fn client() -> reqwest::ClientBuilder {
+    stepwell::tls::provide();
+    reqwest::Client::builder().no_proxy()
 }
 
 fn collect(stream: impl AsyncRead + Unpin + Send + 'static) -> Lines {

@@ -133,7 +133,11 @@ impl Answer {
 impl Client {
     /// A client of the tenant `default`, without a token.
     pub fn new(url: String) -> Self {
-        Self { url, http: reqwest::Client::new(), headers: Vec::new() }
+        Self {
+            url,
+            http: crate::command::client().build().expect("a client can be made"),
+            headers: Vec::new(),
+        }
     }
 
     /// The same with one more header.

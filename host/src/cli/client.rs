@@ -34,7 +34,7 @@ impl Client {
     pub(super) fn to(base: &str, token: Option<String>, tenant: Option<String>) -> Result<Self, Error> {
         let url = reqwest::Url::parse(base)
             .ok()
-            .filter(|url| url.scheme() == "http" && url.host().is_some())
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
             .ok_or_else(|| {
                 Error::usage(format!("--server: '{base}' is not an address such as {DEFAULT_SERVER}"))
             })?;

@@ -119,6 +119,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not found, 69 server or database
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
+    crate::tls::provide();
     let cli = Cli::parse();
     let output = Output::new(cli.global.json);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

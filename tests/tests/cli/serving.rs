@@ -35,8 +35,7 @@ async fn both_signals_drain_a_host_with_a_parked_poll() {
         let host = Host::on_sqlite(&data, &[]).await;
         let parked = {
             let path = host.at(&format!("/api/n8n/external-tasks/poll?taskType={TASK_TYPE}&waitSeconds=250"));
-            let http =
-                reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(240)).build().unwrap();
+            let http = stepwell_tests::command::client().timeout(Duration::from_secs(240)).build().unwrap();
             tokio::spawn(async move { http.get(path).send().await })
         };
         eventually("the poll to be parked", || async {

@@ -50,7 +50,7 @@ impl Crew {
     pub async fn begin(name: &str, db: TestDb, hosts: usize, load: Load) -> Result<Self> {
         let seed = std::env::var("STEPWELL_SEED").ok().and_then(|seed| seed.parse().ok());
         let seed = seed.unwrap_or_else(|| rand::random_range(1..1_000_000));
-        let http = reqwest::Client::builder().no_proxy().build()?;
+        let http = stepwell_tests::command::client().build()?;
         let run = Run::new(Fleet::new(db)?, load);
         for number in 0..hosts {
             run.fleet.start(number).await?;

@@ -57,7 +57,7 @@ impl Worker {
             book: Book::open(&PathBuf::from(told["book"].as_str().context("a book")?))?,
             hosts: hosts.filter_map(Value::as_str).map(str::to_owned).collect(),
             name: format!("worker-{:x}", random.random::<u32>()),
-            http: reqwest::Client::builder().no_proxy().build()?,
+            http: stepwell_tests::command::client().build()?,
             random,
         })
     }

@@ -49,6 +49,8 @@ struct Host {
 impl Host {
     fn from_environment() -> Result<Self> {
         let variable = |name: &str| std::env::var(name).ok();
+        // For hosts behind https: reqwest leaves the choice of ciphers to the program.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Self {
             url: variable("STEPWELL_URL").unwrap_or_else(|| "http://127.0.0.1:8080".into()),
             token: variable("STEPWELL_TOKEN"),

@@ -50,7 +50,7 @@ impl World {
         let token =
             client.post("/api/v1/tokens", &json!({ "name": "t", "role": "worker" })).await?.expect(201)?;
         let http =
-            reqwest::Client::builder().no_proxy().timeout(PATIENCE).pool_idle_timeout(Duration::from_secs(5));
+            stepwell_tests::command::client().timeout(PATIENCE).pool_idle_timeout(Duration::from_secs(5));
         let tokens = vec![text(&token["id"])];
         Ok(Self { http: http.build()?, routes: routes::all(&document), instances, tasks, tokens, host })
     }
