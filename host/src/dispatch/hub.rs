@@ -11,7 +11,7 @@ use super::withdrawals::Withdrawals;
 use super::workers::Workers;
 use crate::domain::{InstanceId, TenantId};
 use crate::engine::Error;
-use crate::engine::port::{Announcer, Deed, Hint};
+use crate::engine::port::{Announcer, Deed, Handed, Hint, Seat};
 
 /// Wakes parked polls, watchers of instances, the alarm and the loading of plugins.
 pub struct Hub {
@@ -140,6 +140,16 @@ impl Announcer for Hub {
     fn announce(&self, hints: &[Hint]) {
         for hint in hints {
             self.tell(hint);
+        }
+    }
+
+    fn reserve(&self, tenant: &TenantId, task_type: &str) -> Option<Seat> {
+        self.desk.get().and_then(Weak::upgrade)?.reserve(tenant, task_type)
+    }
+
+    fn hand_over(&self, seat: Seat, handed: Handed) {
+        if let Some(desk) = self.desk.get().and_then(Weak::upgrade) {
+            desk.hand_over(seat, handed);
         }
     }
 

@@ -16,6 +16,7 @@ use super::Parts;
 use super::port::store::Turn;
 use super::port::{Hint, StoreError, Verdict, Write, WriteSet};
 use super::ready::Ready;
+use super::task::{self, Fate, Promises};
 use crate::domain::task::{Task, TaskStatus};
 use crate::failpoint::{self, Point};
 
@@ -162,8 +163,10 @@ async fn commit_batch(parts: &Parts, ready: &Ready, batch: Vec<Request>, turn: T
     let span = batch.first().map_or_else(tracing::Span::none, |first| first.span.clone());
     let mut sets = Vec::with_capacity(batch.len());
     let mut followers = Vec::with_capacity(batch.len());
-    for Request { set, reply, .. } in batch {
-        followers.push(Follower { hints: set.hints.clone(), tasks: pending(&set), reply });
+    let departure = parts.clock.now();
+    for Request { mut set, reply, .. } in batch {
+        let promises = task::promise(parts, ready, &mut set, departure);
+        followers.push(Follower { hints: set.hints.clone(), tasks: pending(&set), promises, reply });
         sets.push(set);
     }
     failpoint::pass(Point::CommitDecided);
@@ -172,13 +175,15 @@ async fn commit_batch(parts: &Parts, ready: &Ready, batch: Vec<Request>, turn: T
             failpoint::pass(Point::CommitUnannounced);
             let now = parts.clock.now();
             for (follower, verdict) in followers.into_iter().zip(verdicts) {
-                if verdict == Verdict::Applied {
+                let fate = if verdict == Verdict::Applied { Fate::Done } else { Fate::Undone };
+                if fate == Fate::Done {
                     follower.tasks.into_iter().for_each(|task| ready.offer(task, now));
                     parts.announcer.announce(&follower.hints);
                 }
                 failpoint::pass(Point::CommitUnanswered);
                 // A maker that went away does not matter: the commit is done.
                 let _ = follower.reply.send(Ok(verdict));
+                follower.promises.settle(parts, fate);
             }
         }
         Err(error) => {
@@ -189,7 +194,9 @@ async fn commit_batch(parts: &Parts, ready: &Ready, batch: Vec<Request>, turn: T
                 if matches!(error, StoreError::Unknown(_)) {
                     parts.announcer.announce(&follower.hints);
                 }
+                let fate = if matches!(error, StoreError::Unknown(_)) { Fate::Unknown } else { Fate::Undone };
                 let _ = follower.reply.send(Err(error.clone()));
+                follower.promises.settle(parts, fate);
             }
         }
     }
@@ -199,6 +206,7 @@ async fn commit_batch(parts: &Parts, ready: &Ready, batch: Vec<Request>, turn: T
 struct Follower {
     hints: Vec<Hint>,
     tasks: Vec<Task>,
+    promises: Promises,
     reply: oneshot::Sender<Reply>,
 }
 

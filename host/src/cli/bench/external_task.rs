@@ -20,7 +20,8 @@ const COUNTED_SECONDS_MAX: u64 = 4 * 3600;
 /// Whole cycles over HTTP on loopback, with as many workers as told.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Each worker starts an instance, polls for a task and completes it, which completes the instance. Then the same
+Each worker starts an instance, polls for a task and completes it, which completes the instance. With --ahead its
+poll is parked, on a connection of its own, before the start is sent: as where workers wait for work. Then the same
 database does three one-row transactions a cycle from as many connections, without Stepwell: the raw limit.
 PostgreSQL needs psql and pgbench, and a database that may be written to.
 
@@ -39,6 +40,7 @@ so where others use the machine it is more than the processor time that plugins 
 Examples:
   stepwell bench external-task
   stepwell bench external-task --workers 256 --seconds 20 --database postgres://me@127.0.0.1/bench --json
+  stepwell bench external-task --ahead
   stepwell bench external-task --half --plot bench.svg
   stepwell bench external-task --rate 300 --no-raw
   stepwell bench external-task --cycles 200000 --no-raw                memory after many instances
@@ -47,6 +49,9 @@ pub(in crate::cli) struct Args {
     /// Workers at once.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=5000))]
     pub(super) workers: u32,
+    /// Polls are parked before the starts that serve them.
+    #[arg(long)]
+    pub(super) ahead: bool,
     /// How long to measure, after the warm-up. [default: 10, or as long as --cycles takes]
     #[arg(long, value_name = "S")]
     pub(super) seconds: Option<u64>,
@@ -85,6 +90,7 @@ impl Args {
         let default = if self.cycles.is_some() { COUNTED_SECONDS_MAX } else { 10 };
         Plan {
             workers: self.workers as usize,
+            ahead: self.ahead,
             warm_up: Duration::from_secs(self.warm_up_seconds),
             duration: Duration::from_secs(self.seconds.unwrap_or(default).max(1)),
             cycles_max: self.cycles,
@@ -121,6 +127,7 @@ pub(super) async fn run(args: Args, output: &Output) -> Result<(), Error> {
     };
     host.stop().await;
     told["workers"] = json!(plan.workers);
+    told["ahead"] = json!(plan.ahead);
     told["preloaded"] = json!(args.preload);
     // What was measured is worth telling without it.
     let raw = match args.no_raw {

@@ -1,4 +1,5 @@
-//! The closed load: each worker starts an instance, polls for a task and completes it, again and again.
+//! The closed load: each worker starts an instance, polls for a task and completes it, again and again. Its poll is sent
+//! after the start was answered, or, ahead of it, on a connection of its own: as workers that wait for work do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,6 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) workers: usize,
+    /// Polls are parked before the start that serves them.
+    pub(super) ahead: bool,
     pub(super) warm_up: Duration,
     pub(super) duration: Duration,
     /// Ends earlier when so many cycles are done.
@@ -43,9 +46,9 @@ pub(super) async fn run(host: &Host, plan: &Plan, progress: impl Fn(u64)) -> Res
     let shared = Arc::new(Shared::default());
     let mut workers = JoinSet::new();
     for number in 0..plan.workers {
-        let (address, shared) = (host.address.clone(), Arc::clone(&shared));
+        let (address, shared, ahead) = (host.address.clone(), Arc::clone(&shared), plan.ahead);
         workers.spawn(async move {
-            let ended = work(&address, number, &shared).await;
+            let ended = work(&address, number, ahead, &shared).await;
             // A worker ends by itself only if its connection broke: the rest is not worth waiting for.
             shared.stop.store(true, Ordering::Relaxed);
             ended
@@ -89,26 +92,37 @@ pub(super) async fn gather(mut workers: JoinSet<std::io::Result<Seen>>) -> Resul
     Ok(seen)
 }
 
-async fn work(address: &str, number: usize, shared: &Shared) -> std::io::Result<Seen> {
+async fn work(address: &str, number: usize, ahead: bool, shared: &Shared) -> std::io::Result<Seen> {
     let mut seen = Seen::default();
-    let mut client = Client::open(address, BUSY, number, POLL_WAIT_SECONDS).await?;
+    let mut starter = Client::open(address, BUSY, number, POLL_WAIT_SECONDS).await?;
+    let mut worker = Client::open(address, BUSY, number, POLL_WAIT_SECONDS).await?;
     while !shared.stop.load(Ordering::Relaxed) {
         let begun = Instant::now();
-        let started = client.start().await?;
-        let after_start = Instant::now();
-        let early = started.and_then(|id| shared.ledger.started(id, begun, after_start));
-        let polled = client.poll().await?;
+        let start = async {
+            let started = starter.start().await?;
+            let answered = Instant::now();
+            let early = started.and_then(|id| shared.ledger.started(id, begun, answered));
+            std::io::Result::Ok((started, answered, early))
+        };
+        let ((started, after_start, early), asked, polled) = if ahead {
+            let (polled, started) = tokio::join!(worker.poll(), start);
+            (started?, begun, polled?)
+        } else {
+            let started = start.await?;
+            let asked = Instant::now();
+            (started, asked, worker.poll().await?)
+        };
         let after_poll = Instant::now();
         let Some(task) = polled else {
             seen.errors += u64::from(shared.counting.load(Ordering::Relaxed));
             continue;
         };
-        let dispatched = shared.ledger.in_hand(task.instance, after_start, after_poll);
-        let completed = client.complete(&task).await?;
+        let dispatched = shared.ledger.in_hand(task.instance, asked, after_poll);
+        let completed = worker.complete(&task).await?;
         if shared.counting.load(Ordering::Relaxed) {
             seen.errors += u64::from(started.is_none() || !completed);
             seen.start.push(after_start - begun);
-            seen.poll.push(after_poll - after_start);
+            seen.poll.push(after_poll - asked);
             seen.complete.push(after_poll.elapsed());
             seen.cycle.push(begun.elapsed());
             early.into_iter().chain(dispatched).for_each(|dispatch| seen.dispatched(dispatch));

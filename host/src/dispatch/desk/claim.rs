@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::state::{GroupKey, Order, Repeat};
-use super::{Desk, lock};
+use super::{Desk, Waiter, lock};
 use crate::domain::task::Task;
 use crate::engine::port::StoreError;
 use crate::engine::port::store::TaskClaim;
@@ -73,12 +73,7 @@ impl Desk {
         let settled = lock(&self.state).settle(key, order, tasks, all);
         let mut unwanted = settled.unwanted;
         for (waiter, tasks) in settled.answers {
-            for task in &tasks {
-                metrics::counter!(names::TASKS_CLAIMED, "task_type" => task.task_type.clone()).increment(1);
-            }
-            if let Err(Ok(tasks)) = waiter.send(Ok(tasks)) {
-                unwanted.extend(tasks);
-            }
+            unwanted.extend(answer(waiter, tasks));
         }
         self.give_back(unwanted);
         if let Some(Repeat { nth, missing }) = settled.repeat {
@@ -116,5 +111,16 @@ impl Desk {
                 tokio::time::sleep(Duration::from_millis(200) * attempt).await;
             }
         });
+    }
+}
+
+/// Gives a poll its tasks; returns them if its client is gone.
+pub(super) fn answer(waiter: Waiter, tasks: Vec<Task>) -> Vec<Task> {
+    for task in &tasks {
+        metrics::counter!(names::TASKS_CLAIMED, "task_type" => task.task_type.clone()).increment(1);
+    }
+    match waiter.send(Ok(tasks)) {
+        Err(Ok(tasks)) => tasks,
+        _ => Vec::new(),
     }
 }

@@ -5,6 +5,7 @@
 
 mod claim;
 mod patterns;
+mod promise;
 mod repeats;
 mod state;
 

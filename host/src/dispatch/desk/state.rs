@@ -1,5 +1,7 @@
 //! Who waits for which tasks, and who is served next. Pure: no IO, no time.
 
+mod promises;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -29,6 +31,8 @@ pub(super) struct Poller<W> {
     pub(super) waiter: W,
     asked: bool,
     in_claim: bool,
+    /// It was promised a task that is being made: claims leave it out.
+    promised: bool,
     /// It was parked when the claim under way began: a claim that finds all there is has asked for it, too.
     covered: bool,
 }
@@ -43,6 +47,7 @@ impl<W> Poller<W> {
             waiter,
             asked: false,
             in_claim: false,
+            promised: false,
             covered: false,
         }
     }
@@ -166,7 +171,7 @@ impl<W> State<W> {
     /// A poll's time is over. It leaves, or, if a claim is under way for it, as soon as that has ended.
     pub(super) fn expire(&mut self, key: &GroupKey, id: PollerId) -> bool {
         match self.groups.get_mut(key).and_then(|group| group.pollers.get_mut(&id)) {
-            Some(poller) if poller.in_claim || !poller.asked => {
+            Some(poller) if poller.in_claim || poller.promised || !poller.asked => {
                 poller.impatient = true;
                 false
             }
@@ -219,8 +224,9 @@ impl<W> State<W> {
     /// that is known.
     pub(super) fn begin(&mut self, key: &GroupKey, known: Option<usize>) -> Option<Order> {
         let group = self.groups.get_mut(key)?;
-        let fresh = group.pollers.values().any(|poller| !poller.asked);
-        if group.claiming || group.pollers.is_empty() || !(fresh || group.ask || group.announced > 0) {
+        let fresh = group.pollers.values().any(|poller| !poller.asked && !poller.promised);
+        let wanting = group.pollers.values().any(|poller| !poller.promised);
+        if group.claiming || !wanting || !(fresh || group.ask || group.announced > 0) {
             return None;
         }
         // Who will not wait wants to know what is there now; who waits is told of what comes.
@@ -244,7 +250,7 @@ impl<W> State<W> {
         let mut order =
             Order { slots: Vec::new(), trust, owners: HashMap::new(), announced: group.announced };
         group.pollers.values_mut().for_each(|poller| poller.covered = true);
-        for (id, poller) in &mut group.pollers {
+        for (id, poller) in group.pollers.iter_mut().filter(|(_, poller)| !poller.promised) {
             let room = slots_max - order.slots.len();
             for _ in 0..poller.tasks_max.min(room) {
                 let lock_token = LockToken::new();
@@ -299,8 +305,12 @@ impl<W> State<W> {
             poller.covered = false;
         }
         if all_found {
-            let impatient: Vec<_> =
-                group.pollers.iter().filter(|(_, p)| p.asked && p.impatient).map(|(id, _)| *id).collect();
+            let impatient: Vec<_> = group
+                .pollers
+                .iter()
+                .filter(|(_, p)| p.asked && p.impatient && !p.promised)
+                .map(|(id, _)| *id)
+                .collect();
             for poller in impatient.into_iter().filter_map(|id| group.pollers.remove(&id)) {
                 settled.answers.push((poller.waiter, Vec::new()));
             }
@@ -320,8 +330,12 @@ impl<W> State<W> {
     pub(super) fn failed(&mut self, key: &GroupKey) -> Vec<W> {
         let Some(group) = self.groups.get_mut(key) else { return Vec::new() };
         group.claiming = false;
-        let told: Vec<_> =
-            group.pollers.iter().filter(|(_, p)| !p.asked || p.impatient).map(|(id, _)| *id).collect();
+        let told: Vec<_> = group
+            .pollers
+            .iter()
+            .filter(|(_, p)| !p.promised && (!p.asked || p.impatient))
+            .map(|(id, _)| *id)
+            .collect();
         for poller in group.pollers.values_mut() {
             (poller.in_claim, poller.covered) = (false, false);
         }
@@ -338,7 +352,7 @@ impl<W> State<W> {
         for (key, group) in &mut self.groups {
             for (id, poller) in &mut group.pollers {
                 poller.impatient = true;
-                if !poller.in_claim {
+                if !poller.in_claim && !poller.promised {
                     leaving.push((key.clone(), *id));
                 }
             }

@@ -1,7 +1,10 @@
 //! Wake-ups: hints that something changed. A query is the truth; a lost hint costs latency, never progress.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use crate::domain::task::Task;
 use crate::domain::{InstanceId, TenantId, Timestamp};
 
 /// Something changed that someone may wait for.
@@ -67,10 +70,46 @@ pub enum Work {
     },
 }
 
+/// A parked poll that was promised tasks.
+#[derive(Debug)]
+pub struct Seat {
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// The task types that it waits for.
+    pub task_types: Arc<[String]>,
+    /// Its number among the polls that wait.
+    pub poll: u64,
+    /// Who will hold the tasks.
+    pub worker_id: Option<String>,
+    /// How long, if the worker said so.
+    pub lock_ms: Option<i64>,
+    /// How many it takes.
+    pub tasks_max: usize,
+}
+
+/// What came of a promise.
+#[derive(Debug)]
+pub enum Handed {
+    /// These tasks, which are locked for it.
+    Tasks(Vec<Task>),
+    /// Nothing.
+    Nothing,
+    /// Nothing, and these tasks may be there, locked for it.
+    Perhaps(Vec<Task>),
+}
+
 /// Takes hints after a commit. Must not block.
 pub trait Announcer: Send + Sync + 'static {
     /// Tells whoever waits.
     fn announce(&self, hints: &[Hint]);
+
+    /// A poll that waits for a type, kept for a task that is about to be made. It is told by `hand_over`.
+    fn reserve(&self, _: &TenantId, _task_type: &str) -> Option<Seat> {
+        None
+    }
+
+    /// Tells a poll what came of the promise.
+    fn hand_over(&self, _: Seat, _: Handed) {}
 
     /// A worker did something that counts.
     fn worked(&self, _: &Deed<'_>) {}

@@ -7,7 +7,7 @@ pub mod store;
 pub mod workers;
 pub mod write;
 
-pub use announce::{Announcer, Deed, Hint, Work};
+pub use announce::{Announcer, Deed, Handed, Hint, Seat, Work};
 pub use plugins::{Answer, PluginCatalog, Plugins, StepType};
 pub use query::TaskQueries;
 pub use store::{Store, StoreError};

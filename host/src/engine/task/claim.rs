@@ -82,6 +82,11 @@ impl Engine {
         Some(rest)
     }
 
+    /// Tasks were handed out: their reports will need them.
+    pub fn holds(&self, tasks: &[Task]) {
+        self.recent.keep_tasks(tasks);
+    }
+
     /// How many tasks of some types can be claimed, as far as this host knows; none if it does not.
     pub fn claimable(&self, tenant: &TenantId, task_types: &[String]) -> Option<usize> {
         self.ready.count(tenant, task_types)

@@ -6,11 +6,13 @@ mod change;
 mod claim;
 mod dead_letter;
 mod due;
+mod hand_over;
 mod lease;
 mod report;
 mod why;
 
 pub use claim::{Claimed, Trust};
+pub(super) use hand_over::{Fate, Promises, promise};
 pub(super) use report::availability;
 pub use why::{Reason, Why};
 
