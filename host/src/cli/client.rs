@@ -38,6 +38,7 @@ impl Client {
             .ok_or_else(|| {
                 Error::usage(format!("--server: '{base}' is not an address such as {DEFAULT_SERVER}"))
             })?;
+        crate::tls::provide();
         let mut builder =
             reqwest::Client::builder().connect_timeout(Duration::from_secs(CONNECT_SECONDS_MAX));
         // A proxy cannot reach this machine's own loopback.
@@ -159,7 +160,9 @@ mod tests {
 
     #[test]
     fn a_server_needs_an_address() {
-        assert!(Client::to("http://127.0.0.1:1", None, None).is_ok());
+        for right in ["http://127.0.0.1:1", "https://stepwell.example.com"] {
+            assert!(Client::to(right, None, None).is_ok(), "{right}");
+        }
         for wrong in ["127.0.0.1:8080", "ftp://x", "http://"] {
             assert!(Client::to(wrong, None, None).is_err(), "{wrong}");
         }

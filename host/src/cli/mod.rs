@@ -119,9 +119,10 @@ Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not found, 69 server or database
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
-    crate::tls::provide();
     let cli = Cli::parse();
     let output = Output::new(cli.global.json);
+    // Before the first client: that of traces is made from settings.
+    crate::tls::provide();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
