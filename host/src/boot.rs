@@ -74,6 +74,9 @@ pub async fn start(settings: &Settings) -> Result<Running, Error> {
         node_id: settings.node_id.clone(),
         open,
     });
+    if !settings.task_priorities {
+        node.engine.switch_priorities_off();
+    }
     let loops_stop = CancellationToken::new();
     let accepting = CancellationToken::new();
     let loops = vec![

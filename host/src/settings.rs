@@ -57,6 +57,9 @@ pub struct Flags {
     /// How long the journal of an ended instance is kept. [default: 30d]
     #[arg(long, env = "STEPWELL_KEEP_JOURNALS", value_name = "TIME")]
     pub keep_journals: Option<String>,
+    /// Whether external tasks have priorities; if not, all have the same, whatever workflows say. [default: true]
+    #[arg(long, env = "STEPWELL_TASK_PRIORITIES", value_name = "true|false")]
+    pub task_priorities: Option<bool>,
 }
 
 /// What a host runs with.
@@ -87,6 +90,8 @@ pub struct Settings {
     /// How long journals of ended instances are kept; none is for ever.
     #[serde(serialize_with = "as_seconds")]
     pub keep_journals: Option<Duration>,
+    /// Whether external tasks have priorities.
+    pub task_priorities: bool,
     /// Limits of the engine.
     pub limits: Limits,
     /// Limits of plugins.
@@ -116,6 +121,8 @@ struct File {
     keep_instances: Option<String>,
     #[serde(alias = "keep-journals")]
     keep_journals: Option<String>,
+    #[serde(alias = "task-priorities")]
+    task_priorities: Option<bool>,
     limits: toml::Table,
     plugin_limits: LimitOverrides,
 }
@@ -155,6 +162,7 @@ impl Settings {
                 flags.keep_journals.or(file.keep_journals),
                 KEEP_JOURNALS_DEFAULT,
             )?,
+            task_priorities: flags.task_priorities.or(file.task_priorities).unwrap_or(true),
             limits: limits(file.limits)?,
             plugin_limits: file.plugin_limits,
             config,

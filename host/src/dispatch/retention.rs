@@ -16,7 +16,7 @@ const ROUND: Duration = Duration::from_secs(60);
 pub struct RetentionOptions {
     /// Instances with everything of theirs.
     pub instances_after: Option<Duration>,
-    /// Journals alone.
+    /// Journals alone; batches go with them, by the time that they were over.
     pub journals_after: Option<Duration>,
 }
 
@@ -47,6 +47,9 @@ pub async fn run_once(
     let before = |kept: Duration| now.plus_millis(-i64::try_from(kept.as_millis()).unwrap_or(i64::MAX));
     let instances_before = options.instances_after.map(before);
     let journals_before = options.journals_after.map(before);
+    if let Some(before) = journals_before {
+        engine.forget_batches(before).await?;
+    }
     let mut removed = 0;
     while !shutdown.is_cancelled() {
         let chunk = engine.prune(instances_before, journals_before).await?;

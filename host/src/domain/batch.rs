@@ -29,3 +29,10 @@ pub struct Batch {
     /// From when on another host may go on with it; none once it is over.
     pub due_at: Option<Timestamp>,
 }
+
+/// Batches of all tenants that were over before a time.
+#[derive(Clone, Debug, Serialize)]
+pub struct BatchesForgotten {
+    /// The time.
+    pub finished_before: Timestamp,
+}

@@ -81,6 +81,8 @@ pub struct Step {
     pub incoming: i32,
     /// How its output is shaped.
     pub mapping: Option<Mapping>,
+    /// Names and texts for its workers: `extensionProperties`.
+    pub properties: BTreeMap<String, String>,
 }
 
 /// Where a step's errors lead: by code, and `*` for any other.

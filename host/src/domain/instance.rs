@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::transition::Failure;
+use super::turn::Turns;
 use super::{InstanceId, TenantId, Timestamp};
 
 /// Where an instance stands.
@@ -92,4 +93,6 @@ pub struct Instance {
     pub updated_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
+    /// Where the turns of its next tasks are.
+    pub turns: Option<Turns>,
 }

@@ -131,6 +131,8 @@ pub struct Task {
     pub checkpoint: Option<Value>,
     /// Not offered before.
     pub available_at: Timestamp,
+    /// Its place among others of its type: the earliest is handed out first. See [`super::turn`].
+    pub turn_at: Timestamp,
     /// When the host must look at it next: the earliest of its deadlines; none if it has none.
     pub due_at: Option<Timestamp>,
     /// The W3C trace context to hand to the worker.

@@ -13,6 +13,7 @@ use crate::domain::json::canonical;
 use crate::domain::plugin::Fault;
 use crate::domain::task::{Task, TaskStatus, millis_to_seconds};
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
+use crate::domain::turn::PRIORITY_DEFAULT;
 use crate::domain::{StepExecutionId, SubscriptionId, TaskId, TimerId, Timestamp};
 use crate::metrics as names;
 
@@ -116,8 +117,10 @@ pub(super) fn effect(draft: &mut Draft, definition: &Arc<Step>, effect: Effect) 
 }
 
 fn create_task(draft: &mut Draft, definition: &Step, execution: StepExecutionId, spec: TaskSpec) {
-    let instance = &draft.instance;
     let now = draft.now;
+    let priority = if draft.unprioritized { PRIORITY_DEFAULT } else { spec.priority };
+    let turn_at = draft.instance.turns.get_or_insert_default().next(&spec.topic, priority, now);
+    let instance = &draft.instance;
     let timeout_at = spec.timeout_ms.map(|ms| now.plus_millis(bounded(ms)));
     let task = Task {
         id: TaskId::new(),
@@ -129,7 +132,7 @@ fn create_task(draft: &mut Draft, definition: &Step, execution: StepExecutionId,
         business_key: instance.business_key.clone(),
         key: spec.key,
         task_type: spec.topic,
-        priority: spec.priority,
+        priority,
         input: spec.input,
         output: None,
         worker_id: None,
@@ -157,6 +160,7 @@ fn create_task(draft: &mut Draft, definition: &Step, execution: StepExecutionId,
         error_details: None,
         checkpoint: None,
         available_at: now,
+        turn_at,
         due_at: timeout_at,
         traceparent: instance.traceparent.clone(),
         created_at: now,

@@ -3,6 +3,7 @@
 //! Nothing of the draft changes until plugin and mapper have both answered: a fault leaves the step as it was.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::json;
 
@@ -105,6 +106,7 @@ async fn call(
     if let Some(mapped) = &mapped {
         mapped.record(draft, definition);
     }
+    draft.unprioritized = engine.unprioritized.load(Ordering::Relaxed);
     take_in(draft, definition, transition, mapped);
     Ok(())
 }

@@ -101,6 +101,11 @@ impl Definitions {
 }
 
 impl Engine {
+    /// A version of a workflow.
+    pub async fn workflow(&self, tenant: &TenantId, key: &str, version: i32) -> Result<Arc<Workflow>, Error> {
+        self.definitions.get(&self.parts, tenant, key, version).await
+    }
+
     /// Deploys a YAML or JSON document; `key` wins over the document's own. The same document again is no new version.
     pub async fn deploy(
         &self,

@@ -24,6 +24,8 @@ pub(super) struct Draft {
     /// Tasks that a signal of this fold ended: a second signal for one of them is stale.
     pub(super) tasks_ended: HashSet<TaskId>,
     pub(super) context_changed: bool,
+    /// Whether the host gives all tasks the same priority.
+    pub(super) unprioritized: bool,
     /// Steps that something may have arrived at.
     pub(super) ready: VecDeque<String>,
     /// Paths that have ended, by the step that they lead to, alive or dead; not counted yet.
@@ -55,6 +57,7 @@ impl Draft {
             hints: Vec::new(),
             tasks_ended: HashSet::new(),
             context_changed: false,
+            unprioritized: false,
             ready: VecDeque::new(),
             arrivals: Vec::new(),
             steps: HashMap::new(),
@@ -246,5 +249,6 @@ fn update(instance: &Instance, context_changed: bool) -> InstanceUpdate {
         context: context_changed.then(|| instance.context.clone()),
         updated_at: instance.updated_at,
         ended_at: instance.ended_at,
+        turns: instance.turns.clone(),
     }
 }

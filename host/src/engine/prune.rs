@@ -4,6 +4,7 @@ use super::port::write::InstanceGone;
 use super::port::{Verdict, Write, WriteSet};
 use super::{Engine, Error};
 use crate::domain::Timestamp;
+use crate::domain::batch::BatchesForgotten;
 
 /// Instances removed in one transaction.
 const CHUNK_INSTANCES_MAX: u32 = 100;
@@ -24,6 +25,13 @@ impl Engine {
             touched += self.remove(before, true, Write::DeleteJournal).await?;
         }
         Ok(touched)
+    }
+
+    /// Removes batches that were over before a time.
+    pub async fn forget_batches(&self, finished_before: Timestamp) -> Result<(), Error> {
+        let writes = vec![Write::ForgetBatches(BatchesForgotten { finished_before })];
+        self.committer.commit(WriteSet { writes, ..WriteSet::default() }).await?;
+        Ok(())
     }
 
     async fn remove(

@@ -26,8 +26,8 @@ const CALM: Duration = Duration::from_secs(1);
 /// How long a queue that has very many tasks is not looked at again.
 const TOO_MANY_MS: i64 = 30_000;
 
-/// Where a task stands in its queue: priority, age, id, as claims order them.
-type Place = (i64, Timestamp, TaskId);
+/// Where a task stands in its queue: its turn and id, as claims order them.
+type Place = (Timestamp, TaskId);
 type Name = (TenantId, String);
 
 /// The waiting tasks that one host knows.
@@ -244,7 +244,7 @@ impl Queues {
 }
 
 fn place(task: &Task) -> Place {
-    (task.priority, task.created_at, task.id)
+    (task.turn_at, task.id)
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! What is known of waiting tasks, case by case.
 
 use super::*;
+use crate::domain::turn::Turns;
 
 fn task(tenant: &str, task_type: &str, priority: i64) -> Task {
     let mut task = crate::engine::task::sample_task();
     task.tenant = tenant.parse().unwrap();
     (task.id, task.task_type, task.priority) = (TaskId::new(), task_type.to_owned(), priority);
     task.status = TaskStatus::Pending;
+    task.turn_at = Turns::default().next(task_type, priority, task.created_at);
     task
 }
 
@@ -46,12 +48,12 @@ fn a_type_is_known_once_a_claim_has_found_all_of_it() {
 }
 
 #[test]
-fn tasks_come_by_priority_then_age_over_all_types_of_one_tenant() {
+fn tasks_come_by_turn_over_all_types_of_one_tenant() {
     let (ready, tenant) = (Ready::default(), TenantId::default());
     learn(&ready, &tenant, &["a", "b"]);
     learn(&ready, &"other".parse().unwrap(), &["a"]);
     let [late, early, first] = [task("default", "a", 5), task("default", "b", 5), task("default", "b", 1)];
-    let late = Task { created_at: now().plus_millis(1), ..late };
+    let late = Task { turn_at: now().plus_millis(1), ..late };
     let foreign = task("other", "a", 0);
     for task in [&late, &early, &first, &foreign] {
         ready.offer(task.clone(), now());

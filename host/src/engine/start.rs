@@ -87,6 +87,7 @@ impl Engine {
             created_at: now,
             updated_at: now,
             ended_at: None,
+            turns: None,
         };
         let mut draft = Draft::new(workflow.clone(), instance);
         draft.guards.extend(guard);

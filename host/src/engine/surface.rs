@@ -1,6 +1,7 @@
 //! The engine as the other rooms see it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
@@ -42,6 +43,8 @@ pub struct Engine {
     pub(super) mailboxes: Mailboxes,
     pub(super) ready: Arc<Ready>,
     pub(super) recent: Recent,
+    /// Whether all tasks have the same priority, whatever workflows say.
+    pub(super) unprioritized: AtomicBool,
     /// Work that goes on even if its caller does not.
     pub(super) work: TaskTracker,
 }
@@ -145,9 +148,15 @@ impl Engine {
             mailboxes: Mailboxes::default(),
             ready,
             recent: Recent::default(),
+            unprioritized: AtomicBool::default(),
             work: TaskTracker::new(),
             parts,
         })
+    }
+
+    /// From now on all new tasks have the same priority, whatever workflows say.
+    pub fn switch_priorities_off(&self) {
+        self.unprioritized.store(true, Ordering::Relaxed);
     }
 
     /// Every limit.

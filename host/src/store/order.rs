@@ -46,6 +46,7 @@ pub(super) enum Kind {
     DeleteInstance,
     NoteWorker,
     ForgetWorkers,
+    ForgetBatches,
     /// Not a statement of its own: [`super::guard`] takes the keys as it checks them.
     InsertStartKey,
 }
@@ -86,6 +87,7 @@ impl Kind {
             Self::DeleteInstance => &statement::DELETE_INSTANCES,
             Self::NoteWorker => &statement::NOTE_WORKERS,
             Self::ForgetWorkers => &statement::FORGET_WORKERS,
+            Self::ForgetBatches => &statement::FORGET_BATCHES,
             Self::InsertStartKey => return None,
         })
     }
@@ -141,6 +143,7 @@ pub(super) fn classify(write: &Write) -> (Kind, Name) {
         Write::DeleteInstance(row) => (Kind::DeleteInstance, id(row.instance_id)),
         Write::NoteWorker(row) => (Kind::NoteWorker, Name::Text(format!("{}/{}", row.tenant, row.worker_id))),
         Write::ForgetWorkers(row) => (Kind::ForgetWorkers, Name::Text(row.seen_before.to_string())),
+        Write::ForgetBatches(row) => (Kind::ForgetBatches, Name::Text(row.finished_before.to_string())),
         Write::InsertStartKey(row) => {
             (Kind::InsertStartKey, Name::Text(start_key(row.tenant.as_str(), &row.workflow_key, &row.key)))
         }

@@ -104,7 +104,7 @@ impl<D: Driver> Store for Room<D> {
         });
         let write = Single { statement: &sql::CLAIM_TASKS, found: Some(&sql::CLAIMED_TASKS) };
         let mut tasks: Vec<Task> = self.write(write, argument.to_string()).await?;
-        tasks.sort_by_key(|task| (task.priority, task.created_at, task.id));
+        tasks.sort_by_key(|task| (task.turn_at, task.id));
         Ok(tasks)
     }
 

@@ -99,6 +99,7 @@ pairs! { false;
     CLOSE_STEPS = "close_steps",
     CLOSE_INSTANCES = "close_instances",
     UPSERT_BATCHES = "upsert_batches",
+    FORGET_BATCHES = "forget_batches",
     DELETE_JOURNALS = "delete_journals",
     DELETE_INSTANCES = "delete_instances",
 }
@@ -159,6 +160,7 @@ pairs! { true;
     WORKERS = "workers",
     FIND_TASKS = "find_tasks",
     COUNT_TASKS = "count_tasks",
+    FILTERED_TASKS = "filtered_tasks",
     TASK_TYPES = "task_types",
     INSTANCES_OF = "instances_of",
 }

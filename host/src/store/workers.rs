@@ -60,8 +60,8 @@ impl<D: Driver> WorkerRows for Room<D> {
 
     async fn ahead_of(&self, task: &Task, now: Timestamp, rows_max: u32) -> Result<u32> {
         let argument = json!({
-            "tenant": task.tenant, "task_type": task.task_type, "priority": task.priority,
-            "created_at": task.created_at, "id": task.id, "now": now, "rows_max": rows_max,
+            "tenant": task.tenant, "task_type": task.task_type, "turn_at": task.turn_at,
+            "id": task.id, "now": now, "rows_max": rows_max,
         });
         Ok(self.read_one(&sql::AHEAD_OF, argument).await?.unwrap_or_default())
     }

@@ -183,6 +183,69 @@ async fn a_request_waits_for_tasks(db: TestDb) -> Result<()> {
     Ok(())
 }
 
+/// Without `usePriority` any order is right; all tasks come, each once.
+async fn priorities_need_not_be_used(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    client.deploy("flow", one_task("t", &["priority: '${workflow.context.p}'"])).await?;
+    for priority in [5, 1, 9, i64::MIN, i64::MAX] {
+        client.start("flow", json!({ "p": priority })).await?;
+    }
+    let topics = json!([{ "topicName": "t", "lockDuration": 600_000 }]);
+    let tasks = fetch_topics(client, "w", topics, json!({ "usePriority": false })).await?;
+    let mut priorities: Vec<i64> = tasks.iter().filter_map(|task| task["priority"].as_i64()).collect();
+    priorities.sort_unstable();
+    assert_eq!(priorities, [5 - i64::MAX, -4, 0, 4, i64::MAX]);
+    host.stop().await;
+    Ok(())
+}
+
+/// A host whose tasks have no priorities: all are Camunda's 0, whatever workflows say.
+async fn priorities_are_switched_off_for_a_host(db: TestDb) -> Result<()> {
+    let host = Host::start_with(&db, |settings| settings.task_priorities = false).await?;
+    let client = &host.client;
+    client.deploy("flow", one_task("t", &["priority: '${workflow.context.p}'"])).await?;
+    for priority in [9, 1] {
+        client.start("flow", json!({ "p": priority })).await?;
+    }
+    let topics = json!([{ "topicName": "t", "lockDuration": 600_000 }]);
+    let tasks = fetch_topics(client, "w", topics, json!({ "usePriority": true })).await?;
+    let seen: Vec<Value> =
+        tasks.iter().map(|task| json!([task["variables"]["p"]["value"], task["priority"]])).collect();
+    assert_eq!(seen, [json!([9, 0]), json!([1, 0])]);
+    host.stop().await;
+    Ok(())
+}
+
+/// What a step's definition says for its workers comes with the task, if they want it.
+async fn extension_properties_come_with_the_task(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    let properties = "    extensionProperties: { mailbox: in, size: 3, loud: true }\n";
+    client.deploy("flow", format!("{}{properties}", one_task("t", &[]))).await?;
+    for wanted in [json!({ "includeExtensionProperties": true }), json!({})] {
+        client.start("flow", json!({})).await?;
+        let mut topic = json!({ "topicName": "t", "lockDuration": 600_000 });
+        let expected = match wanted.as_object().is_some_and(serde_json::Map::is_empty) {
+            true => json!({}),
+            false => json!({ "mailbox": "in", "size": "3", "loud": "true" }),
+        };
+        for (name, value) in wanted.as_object().context("a wish")? {
+            topic[name] = value.clone();
+        }
+        // The flag beside the topics is taken, and means nothing.
+        let options = json!({ "includeExtensionProperties": true });
+        let tasks = fetch_topics(client, "w", json!([topic]), options).await?;
+        assert_eq!((tasks.len(), &tasks[0]["extensionProperties"]), (1, &expected));
+    }
+    let wrong = format!("{}    extensionProperties: {{ list: [] }}\n", one_task("t", &[]));
+    let refused = client.send("POST", "/api/v1/workflows?key=wrong", wrong).await?;
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert!(refused.body.to_string().contains("a property is text, a number, or true or false"));
+    host.stop().await;
+    Ok(())
+}
+
 /// A topic is a name: the star of our own patterns means nothing in it.
 async fn a_star_in_a_topic_is_a_star(db: TestDb) -> Result<()> {
     let host = Host::start(&db).await?;
@@ -201,4 +264,7 @@ stepwell_tests::on_both_databases!(
     filters_choose_among_tasks,
     tasks_come_in_the_order_that_was_asked_for,
     a_request_waits_for_tasks,
+    priorities_need_not_be_used,
+    priorities_are_switched_off_for_a_host,
+    extension_properties_come_with_the_task,
 );

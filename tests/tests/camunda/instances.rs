@@ -120,8 +120,40 @@ async fn tenants_are_apart(db: TestDb) -> Result<()> {
     Ok(())
 }
 
+/// A token is the password of HTTP Basic, whoever the user, or comes as Bearer; its role and tenant count.
+async fn basic_and_bearer_carry_a_token(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let ours = host.client.tenant("ours");
+    ours.deploy("flow", one_task("t", &[])).await?;
+    ours.start("flow", json!({})).await?;
+    let wish = json!({ "name": "w", "role": "worker" });
+    let made = ours.post("/api/v1/tokens", &wish).await?.expect(201)?;
+    let secret = made["token"].as_str().context("a token")?;
+    let count = || host.client.request("GET", &path("/external-task/count"));
+    let retries = || {
+        let body = json!({ "retries": 1, "processInstanceQuery": {} });
+        host.client.request("PUT", &path("/external-task/retries")).json(&body)
+    };
+    for (allowed, denied) in [
+        (count().basic_auth("anyone", Some(secret)), retries().basic_auth("anyone", Some(secret))),
+        (count().bearer_auth(secret), retries().bearer_auth(secret)),
+    ] {
+        let answer = allowed.send().await?;
+        assert_eq!(answer.status().as_u16(), 200);
+        assert_eq!(answer.json::<serde_json::Value>().await?, json!({ "count": 1 }));
+        let answer = denied.send().await?;
+        assert_eq!(answer.status().as_u16(), 403);
+        assert_eq!(answer.json::<serde_json::Value>().await?["type"], "AuthorizationException");
+    }
+    let wrong = count().basic_auth("anyone", Some("wrong")).send().await?;
+    assert_eq!(wrong.status().as_u16(), 401);
+    host.stop().await;
+    Ok(())
+}
+
 stepwell_tests::on_both_databases!(
     variables_are_read_set_and_removed,
     frameworks_find_what_they_ask_for,
     tenants_are_apart,
+    basic_and_bearer_carry_a_token,
 );

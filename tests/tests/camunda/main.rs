@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod batches;
+mod bounds;
 mod clients;
 mod fetching;
 mod instances;

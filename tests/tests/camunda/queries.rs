@@ -96,6 +96,15 @@ async fn lists_have_orders_and_pages(db: TestDb) -> Result<()> {
         topics(json!([sort("tenantId", "asc"), sort("createTime", "desc")]), "").await?,
         ["c", "b", "a"]
     );
+    let four = ["tenantId", "lockExpirationTime", "tenantId", "taskPriority"].map(|by| sort(by, "desc"));
+    assert_eq!(topics(json!(four), "").await?, ["b", "a", "c"]);
+    let body = json!({ "sorting": vec![sort("id", "asc"); 5] });
+    refused(
+        post(client, "/external-task", &body).await?,
+        400,
+        "InvalidRequestException",
+        "there are 5 sortings; at most 4 are taken",
+    )?;
     for by in ["id", "lockExpirationTime", "processInstanceId", "processDefinitionId"] {
         assert_eq!(topics(json!([sort(by, "desc")]), "").await?.len(), 3, "{by}");
     }

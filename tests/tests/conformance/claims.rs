@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use stepwell::domain::task::{Task, TaskStatus};
+use stepwell::domain::turn::Turns;
 use stepwell::engine::port::store::TaskLease;
-use stepwell::engine::port::{Hint, Write};
+use stepwell::engine::port::{Hint, Verdict, Write, WriteSet};
 use stepwell_tests::db::TestDb;
 use stepwell_tests::on_both_databases;
 
@@ -20,6 +21,8 @@ on_both_databases!(
     deadlines_are_those_of_the_domain,
     a_lease_is_extended_and_given_back,
     nobody_pays_for_an_empty_claim,
+    a_low_priority_is_not_starved,
+    an_instance_keeps_its_turns,
 );
 
 async fn a_claim_locks(db: TestDb) -> Result<()> {
@@ -53,6 +56,7 @@ async fn tasks_are_handed_out_in_order(db: TestDb) -> Result<()> {
     let make = |key: &str, priority: i64, created_ms: i64| {
         let mut task = case.task(key);
         (task.priority, task.created_at) = (priority, at(created_ms));
+        task.turn_at = Turns::default().next(&task.task_type, priority, task.created_at);
         task
     };
     let tasks = [make("c", 5, 20), make("d", 9, 0), make("b", 5, 10), make("a", -3, 99)];
@@ -67,6 +71,53 @@ async fn tasks_are_handed_out_in_order(db: TestDb) -> Result<()> {
     assert_eq!(workers, ["worker-0", "worker-1", "worker-2"]);
     let rest = store.claim_tasks(&claim(&case.tenant, at(100), 3)).await?;
     assert_eq!(rest.iter().map(|task| task.key.as_str()).collect::<Vec<_>>(), ["d"]);
+    Ok(())
+}
+
+/// Every hour one more task of the usual priority, and one is taken: one that is four levels below waits for four hours
+/// and what was there then, not for ever.
+async fn a_low_priority_is_not_starved(db: TestDb) -> Result<()> {
+    const HOUR_MS: i64 = 3_600_000;
+    let store = db.open().await;
+    let case = Case::new();
+    let make = |key: &str, priority: i64, hour: i64| {
+        let mut task = case.task(key);
+        (task.priority, task.created_at, task.available_at) =
+            (priority, at(hour * HOUR_MS), at(hour * HOUR_MS));
+        task.turn_at = Turns::default().next(&task.task_type, priority, task.created_at);
+        Write::InsertTask(task)
+    };
+    case.write(&*store, vec![make("low", 9, 0), make("0", 5, 0)]).await?;
+    let mut taken = Vec::new();
+    for hour in 1..12 {
+        let more = vec![make(&hour.to_string(), 5, hour)];
+        let set = WriteSet { writes: more, ..WriteSet::default() };
+        assert_eq!(store.commit(vec![set]).await?, [Verdict::Applied]);
+        let claimed = store.claim_tasks(&claim(&case.tenant, at(hour * HOUR_MS), 1)).await?;
+        taken.extend(claimed.into_iter().map(|task| task.key));
+    }
+    let place = taken.iter().position(|key| key == "low");
+    assert!(place.is_some_and(|place| (4..=5).contains(&place)), "{taken:?}");
+    Ok(())
+}
+
+async fn an_instance_keeps_its_turns(db: TestDb) -> Result<()> {
+    let store = db.open().await;
+    let mut case = Case::new();
+    let mut turns = Turns::default();
+    turns.next("mail", 5, T0);
+    case.instance.turns = Some(turns.clone());
+    case.write(&*store, Vec::new()).await?;
+    let kept = async || -> Result<Option<Turns>> {
+        Ok(store.instance(&case.tenant, case.instance.id).await?.and_then(|instance| instance.turns))
+    };
+    assert_eq!(kept().await?, Some(turns.clone()));
+    turns.next("mail", 5, T0);
+    let Write::UpdateInstance(mut update) = case.moved_on(2) else { unreachable!("an update") };
+    update.turns = Some(turns.clone());
+    let set = WriteSet { writes: vec![Write::UpdateInstance(update)], ..WriteSet::default() };
+    assert_eq!(store.commit(vec![set]).await?, [Verdict::Applied]);
+    assert_eq!(kept().await?, Some(turns));
     Ok(())
 }
 

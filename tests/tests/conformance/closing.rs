@@ -213,6 +213,7 @@ async fn a_removed_journal_is_not_asked_for_again(db: TestDb) -> Result<()> {
             context: None,
             updated_at: at(ended),
             ended_at: Some(at(ended)),
+            turns: None,
         };
         let rows = vec![
             Write::InsertJournal(case.journal(1)),

@@ -75,6 +75,7 @@ impl Case {
             context: None,
             updated_at: at(version),
             ended_at: None,
+            turns: None,
         })
     }
 
@@ -226,6 +227,7 @@ pub(crate) fn instance(tenant: &TenantId) -> Instance {
         created_at: T0,
         updated_at: T0,
         ended_at: None,
+        turns: None,
     }
 }
 
@@ -292,6 +294,7 @@ pub(crate) fn task(step: &StepExecution, key: &str) -> Task {
         error_details: None,
         checkpoint: None,
         available_at: T0,
+        turn_at: T0,
         due_at: None,
         traceparent: None,
         created_at: T0,

@@ -5,6 +5,7 @@ mod batches;
 mod dead_letters;
 mod definitions;
 mod external_task;
+mod fairness;
 mod graph;
 mod long_poll;
 mod messages;

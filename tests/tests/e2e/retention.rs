@@ -60,6 +60,22 @@ async fn what_has_ended_is_removed_by_age(db: TestDb) -> Result<()> {
     assert_eq!(engine.prune(Some(later), Some(later)).await?, 0);
     assert!(store.instance(&tenant, running).await?.is_some());
     assert!(!store.journal(&tenant, running, &page).await?.is_empty());
+
+    let (over, open) = (uuid::Uuid::now_v7(), uuid::Uuid::now_v7());
+    let now = SystemClock.now();
+    for (id, finished_at) in [(over, format!("'{now}'")), (open, "null".into())] {
+        db.execute(&format!(
+            "insert into workflow_batches (id, tenant, kind, retries, task_ids, done, failed, created_at, finished_at)
+             values ('{id}', 'default', 'set-external-task-retries', 3, '[]', 0, 0, '{now}', {finished_at})"
+        ))
+        .await?;
+    }
+    engine.forget_batches(earlier).await?;
+    assert_eq!(store.batches(&tenant, None).await?.len(), 2);
+    engine.forget_batches(later).await?;
+    let left: Vec<uuid::Uuid> =
+        store.batches(&tenant, None).await?.into_iter().map(|batch| batch.id).collect();
+    assert_eq!(left, [open], "what is under way stays");
     Ok(())
 }
 

@@ -97,7 +97,7 @@ impl Store for Memory {
                         && claim.task_types.contains(&task.task_type)
                 })
                 .collect();
-            pending.sort_by_key(|task| (task.priority, task.created_at, task.id));
+            pending.sort_by_key(|task| (task.turn_at, task.id));
             let claimed = pending.into_iter().zip(&claim.slots).map(|(task, slot)| {
                 let lock_ms = slot.lock_ms.unwrap_or_else(|| seconds_to_millis(task.lock_duration_seconds));
                 task.status = TaskStatus::Locked;

@@ -77,6 +77,7 @@ fn insert_or_update(tables: &mut Tables, write: &Write) {
                 }
                 instance.updated_at = row.updated_at;
                 instance.ended_at = row.ended_at;
+                instance.turns.clone_from(&row.turns);
             }
         }
         Write::UpsertStep(row) => {
@@ -158,6 +159,7 @@ fn insert_or_update(tables: &mut Tables, write: &Write) {
         | Write::DeleteJournal(_)
         | Write::NoteWorker(_)
         | Write::ForgetWorkers(_)
+        | Write::ForgetBatches(_)
         | Write::CloseStep(_)
         | Write::CloseInstance(_) => {}
     }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use stepwell::domain::batch::Batch;
 use stepwell::domain::instance::Instance;
 use stepwell::domain::{InstanceId, TenantId, Timestamp};
-use stepwell::engine::port::query::{FoundTask, TaskQueries, TaskQuery, TypeQuery};
+use stepwell::engine::port::query::{Filtered, FilteredQuery, FoundTask, TaskQueries, TaskQuery, TypeQuery};
 use stepwell::engine::port::store::Result;
 use uuid::Uuid;
 
@@ -14,6 +14,10 @@ use super::memory::Memory;
 impl TaskQueries for Memory {
     async fn find_tasks(&self, _: &TenantId, _: &TaskQuery) -> Result<Vec<FoundTask>> {
         Ok(Vec::new())
+    }
+
+    async fn filtered_tasks(&self, _: &TenantId, _: &FilteredQuery) -> Result<Filtered> {
+        Ok(Filtered::default())
     }
 
     async fn count_tasks(&self, _: &TenantId, _: &TaskQuery) -> Result<i64> {

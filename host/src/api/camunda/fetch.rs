@@ -100,12 +100,26 @@ async fn shown(
     let instances = state.node.store.instances_of(tenant, &ids).await?;
     let instances: HashMap<InstanceId, Instance> = instances.into_iter().map(|i| (i.id, i)).collect();
     let nothing = json!({});
-    let show = |task: &Task| {
+    let mut shown = Vec::with_capacity(tasks.len());
+    for task in tasks {
         let instance = instances.get(&task.workflow_instance_id);
         let wish = request.topics.get(&task.task_type).map(|topic| topic.wish.clone()).unwrap_or_default();
         let context = instance.map_or(&nothing, |instance| &instance.context);
         let variables = variables::visible(task, context, &wish);
-        view::locked(task, instance.map(|instance| instance.workflow_version), variables)
-    };
-    Ok(Value::Array(tasks.iter().map(show).collect()))
+        let version = instance.map(|instance| instance.workflow_version);
+        let wanted = request.topics.get(&task.task_type).is_some_and(|topic| topic.properties);
+        let properties = match version.filter(|_| wanted) {
+            Some(version) => properties(state, task, version).await?,
+            None => json!({}),
+        };
+        shown.push(view::locked(task, version, variables, properties));
+    }
+    Ok(Value::Array(shown))
+}
+
+/// What the definition of a task's step says for its workers.
+async fn properties(state: &AppState, task: &Task, version: i32) -> Result<Value, CamundaError> {
+    let workflow = state.node.engine.workflow(&task.tenant, &task.workflow_key, version).await?;
+    let step = workflow.steps.iter().find(|step| step.id == task.step_id);
+    Ok(step.map_or_else(|| json!({}), |step| json!(step.properties)))
 }

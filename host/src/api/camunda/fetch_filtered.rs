@@ -1,28 +1,49 @@
 //! Fetches with filters or an order of their own, which the desk does not know: found by a query, and locked one by one
 //! unless another was quicker.
+//!
+//! A look costs what the first tasks of a queue cost, whatever the filters; few requests look at once, and each rests
+//! between two looks for as long as the last one was wide. So a flood of them costs a part of the host, not all of it.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Semaphore;
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::error::{CamundaError, Kind};
 use super::fetch_request::{FetchRequest, Topic};
 use crate::api::AppState;
 use crate::dispatch::SWEEP_SECONDS;
+use crate::domain::TenantId;
 use crate::domain::task::Task;
-use crate::domain::{InstanceId, TenantId};
-use crate::engine::port::query::{FoundTask, Sort, TaskQuery};
+use crate::engine::port::query::{Filtered, FilteredQuery};
 
 /// Polls with filters that may wait on one host.
 const WAITING_MAX: usize = 1_000;
-/// Tasks that are looked through for those with the right variables.
-const CANDIDATES_MAX: u32 = 1_000;
-/// How many more candidates than wanted: others may be quicker.
+/// Polls with filters that look at the database at once.
+const LOOKING_MAX: usize = 2;
+/// Waiting tasks of one topic that a look goes through, from the first on.
+const LOOKED_AT_MAX: u32 = 10_000;
+/// The rest after a look, for each task that it went through.
+const REST_FOR_EACH: Duration = Duration::from_micros(20);
+/// How many more than wanted are found: others may be quicker.
 const SPARE: u32 = 8;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
+static LOOKING: Semaphore = Semaphore::const_new(LOOKING_MAX);
+
+/// The tenant and the topic of new tasks; none means any.
+type Bell = Receiver<Option<(TenantId, String)>>;
+
+/// What a look has found.
+#[derive(Default)]
+struct Look {
+    locked: Vec<Task>,
+    looked_at: u32,
+    /// A topic that has more tasks than were looked at, none of which the filters let through.
+    too_long: Option<String>,
+}
 
 /// Waits for tasks.
 pub(super) async fn wait(
@@ -32,57 +53,73 @@ pub(super) async fn wait(
 ) -> Result<Vec<Task>, CamundaError> {
     let _place = Place::take()?;
     let deadline = Instant::now() + request.wait;
-    let mut bell = state.node.hub.listen();
     loop {
-        let tasks = try_once(state, tenant, request).await?;
+        // What is rung for before the look is seen by it.
+        let mut bell = state.node.hub.listen();
+        let look = try_once(state, tenant, request).await?;
         let left = deadline.saturating_duration_since(Instant::now());
-        if !tasks.is_empty() || left.is_zero() {
-            return Ok(tasks);
+        if !look.locked.is_empty() {
+            return Ok(look.locked);
+        }
+        if left.is_zero() {
+            return look.too_long.map_or_else(|| Ok(Vec::new()), |topic| Err(too_long(&topic)));
         }
         let nap = left.min(Duration::from_secs(SWEEP_SECONDS));
-        let rung = async {
-            loop {
-                match bell.recv().await {
-                    Ok(Some((whose, topic))) if whose != *tenant || !request.topics.contains_key(&topic) => {}
-                    Ok(_) | Err(RecvError::Lagged(_)) => return,
-                    Err(RecvError::Closed) => std::future::pending().await,
-                }
-            }
+        let woken = async {
+            tokio::time::sleep(REST_FOR_EACH * look.looked_at).await;
+            rung(&mut bell, tenant, request).await;
         };
         tokio::select! {
-            () = rung => {}
+            () = woken => {}
             () = tokio::time::sleep(nap) => {}
             () = state.node.stopping.cancelled() => return Ok(Vec::new()),
         }
     }
 }
 
-async fn try_once(
-    state: &AppState,
-    tenant: &TenantId,
-    request: &FetchRequest,
-) -> Result<Vec<Task>, CamundaError> {
+/// Waits for a task of one of the topics.
+async fn rung(bell: &mut Bell, tenant: &TenantId, request: &FetchRequest) {
+    loop {
+        match bell.recv().await {
+            Ok(Some((whose, topic))) if whose != *tenant || !request.topics.contains_key(&topic) => {}
+            Ok(_) | Err(RecvError::Lagged(_)) => return,
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+async fn try_once(state: &AppState, tenant: &TenantId, request: &FetchRequest) -> Result<Look, CamundaError> {
+    let mut look = Look::default();
     let mut found: Vec<(Task, i64)> = Vec::new();
     for (name, topic) in request.topics.iter().filter(|(_, topic)| !topic.filter.none) {
-        let candidates = candidates(state, tenant, request, name, topic).await?;
-        found.extend(candidates.into_iter().map(|found| (found.task, topic.lock_ms)));
+        let Filtered { tasks, looked_at } = candidates(state, tenant, request, name, topic).await?;
+        if tasks.is_empty() && looked_at >= LOOKED_AT_MAX {
+            look.too_long = Some(name.clone());
+        }
+        look.looked_at += looked_at;
+        found.extend(tasks.into_iter().map(|task| (task, topic.lock_ms)));
     }
     found.sort_by_key(|(task, _)| {
-        let age = task.created_at.millis();
-        let age = if request.newest_first == Some(true) { -age } else { age };
-        (if request.use_priority { task.priority } else { 0 }, age, task.id)
+        let age = match request.newest_first {
+            None => 0,
+            Some(false) => task.created_at.millis(),
+            Some(true) => -task.created_at.millis(),
+        };
+        (request.by_priority().then_some(task.priority), age, task.turn_at, task.id)
     });
-    let mut locked = Vec::new();
     let mut rest = found.into_iter();
-    while locked.len() < request.max_tasks as usize {
-        let wanted = request.max_tasks as usize - locked.len();
+    while look.locked.len() < request.max_tasks as usize {
+        let wanted = request.max_tasks as usize - look.locked.len();
         let next: Vec<(Task, i64)> = rest.by_ref().take(wanted).collect();
         if next.is_empty() {
             break;
         }
-        locked.extend(state.node.engine.lock_found(next, &request.worker_id).await?);
+        look.locked.extend(state.node.engine.lock_found(next, &request.worker_id).await?);
     }
-    Ok(locked)
+    if request.use_priority && !request.by_priority() {
+        look.locked.sort_by_key(|task| (task.priority, task.created_at, task.id));
+    }
+    Ok(look)
 }
 
 async fn candidates(
@@ -91,38 +128,31 @@ async fn candidates(
     request: &FetchRequest,
     name: &str,
     topic: &Topic,
-) -> Result<Vec<FoundTask>, CamundaError> {
-    let by_age = Sort { by: "createTime", desc: request.newest_first == Some(true) };
-    let by_priority = Sort { by: "taskPriority", desc: true };
+) -> Result<Filtered, CamundaError> {
     let filter = &topic.filter;
-    let query = TaskQuery {
+    let variables = (!filter.variables.is_empty()).then(|| filter.variables.iter().cloned().collect());
+    let query = FilteredQuery {
         now: state.node.clock.now(),
-        claimable: true,
-        task_type: Some(name.to_owned()),
+        task_type: name.to_owned(),
         business_key: filter.business_key.clone(),
         definition_ids: filter.definition_ids.clone(),
         workflow_keys: filter.workflow_keys.clone(),
-        active: true,
-        sorts: if request.use_priority { vec![by_priority, by_age] } else { vec![by_age] },
-        rows_max: if filter.variables.is_empty() { request.max_tasks + SPARE } else { CANDIDATES_MAX },
-        ..TaskQuery::default()
+        variables,
+        by_priority: request.by_priority(),
+        newest_first: request.newest_first,
+        look_max: LOOKED_AT_MAX,
+        rows_max: request.max_tasks + SPARE,
     };
-    let mut found = state.node.store.find_tasks(tenant, &query).await?;
-    if !filter.variables.is_empty() {
-        let ids: HashSet<InstanceId> = found.iter().map(|found| found.task.workflow_instance_id).collect();
-        let ids: Vec<InstanceId> = ids.into_iter().collect();
-        let instances = state.node.store.instances_of(tenant, &ids).await?;
-        let matches: HashMap<InstanceId, bool> = instances
-            .into_iter()
-            .map(|instance| {
-                let same =
-                    |(name, value): &(String, serde_json::Value)| instance.context.get(name) == Some(value);
-                (instance.id, filter.variables.iter().any(same))
-            })
-            .collect();
-        found.retain(|found| matches.get(&found.task.workflow_instance_id) == Some(&true));
-    }
-    Ok(found)
+    // It is never closed.
+    let _turn = LOOKING.acquire().await.ok();
+    Ok(state.node.store.filtered_tasks(tenant, &query).await?)
+}
+
+fn too_long(topic: &str) -> CamundaError {
+    CamundaError::invalid(format!(
+        "a fetch with filters looks at the first {LOOKED_AT_MAX} waiting tasks of a topic, and none of those of '{topic}' is wanted; \
+         let workers without filters take them, or use a topic of its own"
+    ))
 }
 
 /// A place among those who wait.

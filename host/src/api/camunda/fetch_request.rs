@@ -39,6 +39,8 @@ pub(super) struct Topic {
     pub(super) lock_ms: i64,
     pub(super) wish: Wish,
     pub(super) filter: Filter,
+    /// Whether the worker wants what the step's definition says for it.
+    pub(super) properties: bool,
 }
 
 /// Which tasks of a topic.
@@ -91,7 +93,12 @@ impl FetchRequest {
         })
     }
 
-    /// Whether the desk can serve it, whose order is by priority, then age, and which knows no filters.
+    /// Whether an order was asked for that begins with the priority. If none was, the turn has the priority in it.
+    pub(super) fn by_priority(&self) -> bool {
+        self.use_priority && self.newest_first.is_some()
+    }
+
+    /// Whether the desk can serve it, whose order is by turn, and which knows no filters.
     pub(super) fn is_plain(&self) -> bool {
         let ordered = match self.newest_first {
             None => true,
@@ -156,7 +163,8 @@ fn topic_of(topic: &Fields, tenant: &TenantId) -> Result<(String, Topic), Camund
         local: topic.flag("localVariables")?,
         deserialize: topic.flag("deserializeValues")?,
     };
-    Ok((name, Topic { lock_ms, wish, filter: filter_of(topic, tenant)? }))
+    let properties = topic.flag("includeExtensionProperties")?;
+    Ok((name, Topic { lock_ms, wish, filter: filter_of(topic, tenant)?, properties }))
 }
 
 fn filter_of(topic: &Fields, tenant: &TenantId) -> Result<Filter, CamundaError> {

@@ -21,10 +21,13 @@ use crate::engine::port::query::{FoundTask, TaskQuery, TypeQuery};
 
 /// Rows of one answer.
 const ROWS_MAX: u32 = 10_000;
-/// Rows that are looked through for those with the right variables.
-const SCAN_ROWS_MAX: u32 = 100_000;
-/// Rows of one look.
-const SCAN_PAGE_ROWS: u32 = 1_000;
+/// Tasks that are looked through for those with the right variables.
+const SCAN_ROWS_MAX: u32 = 5_000;
+/// Tasks of one look, whose instances are read with all their variables.
+const SCAN_PAGE_ROWS: u32 = 250;
+/// The same where no variables are read.
+const PLAIN_ROWS_MAX: u32 = 100_000;
+const PLAIN_PAGE_ROWS: u32 = 10_000;
 
 /// Lists tasks by a query string.
 pub(super) async fn list(
@@ -166,10 +169,14 @@ pub(super) async fn matching(
     mut question: Question,
 ) -> Result<Vec<FoundTask>, CamundaError> {
     let mut matching = Vec::new();
-    question.query.rows_max = SCAN_PAGE_ROWS;
+    let (rows_max, page_rows) = match question.variables.is_empty() {
+        true => (PLAIN_ROWS_MAX, PLAIN_PAGE_ROWS),
+        false => (SCAN_ROWS_MAX, SCAN_PAGE_ROWS),
+    };
+    question.query.rows_max = page_rows;
     loop {
         let found = state.node.store.find_tasks(tenant, &question.query).await?;
-        let last = found.len() < SCAN_PAGE_ROWS as usize;
+        let last = found.len() < page_rows as usize;
         let ids: Vec<InstanceId> = found.iter().map(|found| found.task.workflow_instance_id).collect();
         let instances = if question.variables.is_empty() {
             HashMap::new()
@@ -184,13 +191,13 @@ pub(super) async fn matching(
                 .iter()
                 .all(|wanted| instance.is_some_and(|instance| wanted.holds(&instance.context)))
         }));
-        question.query.offset += SCAN_PAGE_ROWS;
+        question.query.offset += page_rows;
         if last {
             return Ok(matching);
         }
-        if question.query.offset >= SCAN_ROWS_MAX {
+        if question.query.offset >= rows_max {
             let message =
-                format!("more than {SCAN_ROWS_MAX} tasks would have to be looked through; narrow the query");
+                format!("more than {rows_max} tasks would have to be looked through; narrow the query");
             return Err(CamundaError::invalid(message));
         }
     }

@@ -6,7 +6,7 @@ use super::body::Fields;
 use super::error::CamundaError;
 use super::view::{priority, tenant_id};
 use crate::domain::{TenantId, Timestamp};
-use crate::engine::port::query::{Sort, TaskQuery};
+use crate::engine::port::query::{SORTS_MAX, Sort, TaskQuery};
 
 /// What a list can be ordered by.
 const ORDERS: [&str; 8] = [
@@ -152,6 +152,10 @@ fn sorts(fields: &Fields, from_url: bool) -> Result<Vec<Sort>, CamundaError> {
             _ => Err(CamundaError::invalid(format!("Cannot set query sortOrder parameter to value {order}"))),
         }
     };
+    if pairs.len() > SORTS_MAX {
+        let message = format!("there are {} sortings; at most {SORTS_MAX} are taken", pairs.len());
+        return Err(CamundaError::invalid(message));
+    }
     pairs.into_iter().map(sort).collect()
 }
 

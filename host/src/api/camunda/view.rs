@@ -79,10 +79,10 @@ pub(super) fn task(task: &Task, version: Option<i32>, status: InstanceStatus) ->
 }
 
 /// A task that was handed out.
-pub(super) fn locked(handed: &Task, version: Option<i32>, variables: Value) -> Value {
+pub(super) fn locked(handed: &Task, version: Option<i32>, variables: Value, properties: Value) -> Value {
     let mut shown = task(handed, version, InstanceStatus::Waiting);
     shown["errorDetails"] = handed.error_details.clone().into();
     shown["variables"] = variables;
-    shown["extensionProperties"] = json!({});
+    shown["extensionProperties"] = properties;
     shown
 }

@@ -13,6 +13,7 @@ mod json;
 mod parse;
 mod path;
 mod priority;
+mod properties;
 mod report;
 mod resolve;
 mod source;
@@ -121,6 +122,7 @@ fn build(
                 on_error: step.on_error,
                 incoming: node.incoming,
                 mapping: step.mapping,
+                properties: step.properties,
             })
         })
         .collect();

@@ -1,8 +1,11 @@
 //! The shape of a definition: its fields, each of the right type and with a known name.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::priority::{self, Priorities};
+use super::properties;
 use super::report::{Field, Report, shorten};
 use super::{NAME_CHARS_MAX, suggest, template};
 use crate::domain::definition::{ErrorTarget, Mapping, OnError, Template};
@@ -11,7 +14,7 @@ use crate::domain::json::canonical;
 const DOCUMENT_FIELDS: [&str; 8] =
     ["key", "name", "description", "version", "variables", "priority", "steps", "nodes"];
 const DOCUMENT_LATER: [&str; 2] = ["triggers", "inputVariables"];
-const STEP_FIELDS: [&str; 11] = [
+const STEP_FIELDS: [&str; 12] = [
     "id",
     "name",
     "description",
@@ -23,6 +26,7 @@ const STEP_FIELDS: [&str; 11] = [
     "outputMapping",
     "mapper",
     "priority",
+    "extensionProperties",
 ];
 const STEP_LATER: [&str; 4] = ["when", "retry", "retryWhen", "compensate"];
 
@@ -51,6 +55,7 @@ pub(super) struct DraftStep {
     pub(super) depends_on: Option<Vec<String>>,
     pub(super) on_error: OnError,
     pub(super) mapping: Option<Mapping>,
+    pub(super) properties: BTreeMap<String, String>,
     /// Where the mapper is named.
     pub(super) mapping_field: Field,
 }
@@ -141,6 +146,7 @@ fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Repor
         config: templates(&raw_config, &config_field, report),
         depends_on: depends_on(step, &field, report),
         on_error: on_error(step, &field, report),
+        properties: properties::of_step(step, &field, report),
         id,
         step_type,
         raw_config,

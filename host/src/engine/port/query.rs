@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::store::Result;
@@ -15,8 +16,6 @@ use crate::domain::{InstanceId, StepExecutionId, TaskId, TenantId, Timestamp};
 #[expect(missing_docs, reason = "the names are those of Camunda's filters, in our words")]
 pub struct TaskQuery {
     pub now: Timestamp,
-    /// Only those that can be handed out now.
-    pub claimable: bool,
     pub ids: Option<Vec<TaskId>>,
     pub task_type: Option<String>,
     pub worker_id: Option<String>,
@@ -40,10 +39,41 @@ pub struct TaskQuery {
     /// In Stepwell's order, where 1 is first.
     pub priority_min: Option<i64>,
     pub priority_max: Option<i64>,
-    /// The first two count.
+    /// At most [`SORTS_MAX`].
     pub sorts: Vec<Sort>,
     pub offset: u32,
     pub rows_max: u32,
+}
+
+/// Orders that a list can have, one within the other.
+pub const SORTS_MAX: usize = 4;
+
+/// Tasks of a type that can be handed out and that a worker's filters let through. What is absent filters nothing.
+#[derive(Clone, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "the names are those of Camunda's filters, in our words")]
+pub struct FilteredQuery {
+    pub now: Timestamp,
+    pub task_type: String,
+    pub business_key: Option<String>,
+    pub definition_ids: Option<Vec<String>>,
+    pub workflow_keys: Option<Vec<String>>,
+    /// The instance's context has any of these.
+    pub variables: Option<Map<String, Value>>,
+    /// By priority first; else by age, if that is asked for; else by turn.
+    pub by_priority: bool,
+    pub newest_first: Option<bool>,
+    /// Tasks that are looked at: the first of the queue.
+    pub look_max: u32,
+    pub rows_max: u32,
+}
+
+/// What they let through.
+#[derive(Clone, Debug, Default)]
+pub struct Filtered {
+    /// Tasks, in the order that was asked for.
+    pub tasks: Vec<Task>,
+    /// How many were looked at.
+    pub looked_at: u32,
 }
 
 /// An order of a list.
@@ -55,7 +85,7 @@ pub struct Sort {
     pub desc: bool,
 }
 
-/// A task, and what its instance says.
+/// A task, without what workers got and gave, and what its instance says.
 #[derive(Clone, Debug, Deserialize)]
 pub struct FoundTask {
     /// The task.
@@ -84,6 +114,8 @@ pub struct TypeQuery {
 pub trait TaskQueries: Send + Sync + 'static {
     /// Open tasks.
     async fn find_tasks(&self, tenant: &TenantId, query: &TaskQuery) -> Result<Vec<FoundTask>>;
+    /// Tasks that can be handed out, for a worker with filters.
+    async fn filtered_tasks(&self, tenant: &TenantId, query: &FilteredQuery) -> Result<Filtered>;
     /// How many there are, whatever the page.
     async fn count_tasks(&self, tenant: &TenantId, query: &TaskQuery) -> Result<i64>;
     /// The types of open tasks, each once.

@@ -155,7 +155,7 @@ pub trait Store: super::WorkerRows + TaskQueries {
         verdicts
     }
 
-    /// Locks up to one pending task for each slot, by priority, then age. May return fewer than are pending
+    /// Locks up to one pending task for each slot, by turn. May return fewer than are pending
     /// (another host held the rows for a moment): "none" means ask again after a while.
     async fn claim_tasks(&self, claim: &TaskClaim) -> Result<Vec<Task>>;
 

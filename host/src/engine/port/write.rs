@@ -5,7 +5,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Hint;
-use crate::domain::batch::Batch;
+use crate::domain::batch::{Batch, BatchesForgotten};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
 use crate::domain::incident::Incident;
@@ -165,6 +165,8 @@ pub enum Write {
     NoteWorker(WorkerNote),
     /// Workers that nobody has heard of for long are forgotten, and those over a tenant's bound.
     ForgetWorkers(WorkersForgotten),
+    /// Batches that are over are removed.
+    ForgetBatches(BatchesForgotten),
     /// A new version of a workflow.
     InsertDefinition(DefinitionRow),
     /// A new component; the same digest again is left as it is.
@@ -240,6 +242,7 @@ pub struct InstanceUpdate {
     pub context: Option<Value>,
     pub updated_at: Timestamp,
     pub ended_at: Option<Timestamp>,
+    pub turns: Option<crate::domain::turn::Turns>,
 }
 
 /// A task is held by a worker.

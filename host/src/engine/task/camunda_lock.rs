@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::camunda::{Refused, owned};
 use super::report::availability;
 use crate::domain::task::{Task, TaskStatus, seconds_to_millis};
-use crate::domain::{LockToken, TaskId, TenantId, Timestamp};
+use crate::domain::{LockToken, TaskId, TenantId, Timestamp, turn};
 use crate::engine::mailbox::Taken;
 use crate::engine::port::Hint;
 use crate::engine::port::store::TaskLease;
@@ -98,7 +98,11 @@ impl Engine {
 
     /// Sets the priority of an open task.
     pub async fn set_priority(&self, tenant: &TenantId, id: TaskId, priority: i64) -> Result<(), Refused> {
-        self.change_lease(tenant, id, |task, now| Ok(Task { priority, ..changed(task, now) })).await
+        self.change_lease(tenant, id, |task, now| {
+            let turn_at = turn::moved(task.turn_at, task.priority, priority);
+            Ok(Task { priority, turn_at, ..changed(task, now) })
+        })
+        .await
     }
 
     /// Sets how many attempts are left. A task that was given up is offered again; none left gives a task up.

@@ -48,6 +48,7 @@ pub(in crate::engine) fn locked() -> Task {
         error_details: None,
         checkpoint: None,
         available_at: now,
+        turn_at: now,
         due_at: Some(now.plus_millis(60_000)),
         traceparent: None,
         created_at: now,

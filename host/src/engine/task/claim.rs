@@ -36,7 +36,7 @@ pub struct Claimed {
 }
 
 impl Engine {
-    /// Locks a task for each slot, as far as there are any, by priority, then age.
+    /// Locks a task for each slot, as far as there are any, by turn.
     pub async fn claim(&self, claim: &TaskClaim, trust: Trust) -> Result<Claimed> {
         if trust != Trust::Nothing
             && let Some(known) = self.ready.take(&claim.tenant, &claim.task_types, claim.slots.len())

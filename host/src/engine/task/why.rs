@@ -137,9 +137,7 @@ impl Engine {
         } else if ahead > 0 {
             (
                 Reason::BehindOthers,
-                format!(
-                    "{count} tasks of type '{task_type}' are first, by priority, then age; more workers help"
-                ),
+                format!("{count} tasks of type '{task_type}' are first; more workers help"),
             )
         } else {
             (Reason::Offered, format!("the next poll for '{task_type}' gets it"))

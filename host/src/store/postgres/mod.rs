@@ -144,6 +144,8 @@ fn options(url: &str) -> Result<PgConnectOptions, OpenError> {
             ("enable_material", "off"),
             // A host that stands still in the middle of a transaction must not keep its locks.
             ("idle_in_transaction_session_timeout", "30s"),
+            // No statement takes more than one core from the others.
+            ("max_parallel_workers_per_gather", "0"),
             // Statements are short; compiling them takes longer than running them.
             ("jit", "off"),
         ])

@@ -5,6 +5,6 @@ from (
   from workflow_external_tasks as t
   where t.tenant = ?1 ->> 'tenant' and t.task_type = ?1 ->> 'task_type' and t.status = 'PENDING'
     and t.available_at <= ?1 ->> 'now'
-    and (t.priority, t.created_at, t.id) < (?1 ->> 'priority', ?1 ->> 'created_at', ?1 ->> 'id')
+    and (t.turn_at, t.id) < (?1 ->> 'turn_at', ?1 ->> 'id')
   limit ?1 ->> 'rows_max'
 ) as ahead

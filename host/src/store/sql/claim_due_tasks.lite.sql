@@ -21,6 +21,6 @@ returning json_object(
   'retry_max_ms', retry_max_ms, 'retry_jitter_percent', retry_jitter_percent,
   'lock_expiries', lock_expiries, 'max_lock_expiries', max_lock_expiries, 'error_message', error_message,
   'error_code', error_code, 'error_details', error_details, 'checkpoint', json(checkpoint),
-  'available_at', available_at, 'due_at', due_at, 'traceparent', traceparent, 'created_at', created_at,
-  'updated_at', updated_at, 'version', version
+  'available_at', available_at, 'turn_at', turn_at, 'due_at', due_at, 'traceparent', traceparent,
+  'created_at', created_at, 'updated_at', updated_at, 'version', version
 )

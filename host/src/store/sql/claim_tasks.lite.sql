@@ -1,5 +1,5 @@
--- Locks one pending task for each slot, by priority, then age: for each type the index has the rows in that
--- order. A row that another host is taking is passed over. due_at is what Task::deadline computes.
+-- Locks one pending task for each slot, by turn: for each type the index has the rows in that order. A row that
+-- another host is taking is passed over. due_at is what Task::deadline computes.
 update workflow_external_tasks as t set
   status = 'LOCKED', worker_id = h.worker_id, lock_token = h.lock_token, locked_at = ?1 ->> 'now',
   last_heartbeat_at = ?1 ->> 'now', updated_at = ?1 ->> 'now', lock_expires_at = h.lock_expires_at,
@@ -16,9 +16,9 @@ from (
         (p.heartbeat_interval_seconds * max(p.heartbeat_max_missed, 1)) || ' seconds'),
         '9999-12-31T23:59:59.999Z')) as heartbeat_due_at
   from (
-    select o.*, row_number() over (order by o.priority, o.created_at, o.id) as number
+    select o.*, row_number() over (order by o.turn_at, o.id) as number
     from (
-      select c.id, c.priority, c.created_at, c.lock_duration_seconds, c.heartbeat_interval_seconds,
+      select c.id, c.turn_at, c.lock_duration_seconds, c.heartbeat_interval_seconds,
         c.heartbeat_max_missed
       from json_each(?1 -> 'task_types') as w
       cross join workflow_external_tasks as c
@@ -26,10 +26,10 @@ from (
         select i.id from workflow_external_tasks as i
         where i.tenant = ?1 ->> 'tenant' and i.task_type = w.value
           and i.status = 'PENDING' and i.available_at <= ?1 ->> 'now'
-        order by i.priority, i.created_at, i.id
+        order by i.turn_at, i.id
         limit json_array_length(?1 -> 'slots')
       )
-      order by c.priority, c.created_at, c.id
+      order by c.turn_at, c.id
       limit json_array_length(?1 -> 'slots')
     ) as o
   ) as p
@@ -50,6 +50,6 @@ returning json_object(
   'retry_max_ms', retry_max_ms, 'retry_jitter_percent', retry_jitter_percent,
   'lock_expiries', lock_expiries, 'max_lock_expiries', max_lock_expiries, 'error_message', error_message,
   'error_code', error_code, 'error_details', error_details, 'checkpoint', json(checkpoint),
-  'available_at', available_at, 'due_at', due_at, 'traceparent', traceparent, 'created_at', created_at,
-  'updated_at', updated_at, 'version', version
+  'available_at', available_at, 'turn_at', turn_at, 'due_at', due_at, 'traceparent', traceparent,
+  'created_at', created_at, 'updated_at', updated_at, 'version', version
 )

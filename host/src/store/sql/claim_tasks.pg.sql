@@ -1,5 +1,5 @@
--- Locks one pending task for each slot, by priority, then age: for each type the index has the rows in that
--- order. A row that another host is taking is passed over. due_at is what Task::deadline computes.
+-- Locks one pending task for each slot, by turn: for each type the index has the rows in that order. A row that
+-- another host is taking is passed over. due_at is what Task::deadline computes.
 -- The slots are arrays, so that the nth task finds the nth slot without a search.
 with a as materialized (
   select ($1::json ->> 'now')::timestamptz as now, count(*) as rows_max,
@@ -12,17 +12,17 @@ with a as materialized (
   from a
   cross join json_array_elements_text($1::json -> 'task_types') as w (task_type)
   cross join lateral (
-    select p.id, p.priority, p.created_at, p.lock_duration_seconds,
+    select p.id, p.turn_at, p.lock_duration_seconds,
       p.heartbeat_interval_seconds * greatest(p.heartbeat_max_missed, 1) as silence_seconds
     from workflow_external_tasks as p
     where p.tenant = $1::json ->> 'tenant' and p.task_type = w.task_type
       and p.status = 'PENDING' and p.available_at <= a.now
-    order by p.priority, p.created_at, p.id
+    order by p.turn_at, p.id
     limit a.rows_max
     for update skip locked
   ) as t
 ), numbered as (
-  select *, row_number() over (order by priority, created_at, id) as number from picked
+  select *, row_number() over (order by turn_at, id) as number from picked
 ), held as materialized (
   select n.id, a.worker_ids[n.number] as worker_id, a.lock_tokens[n.number] as lock_token, a.now,
     least(a.now + make_interval(secs => least(coalesce(a.lock_seconds[n.number], n.lock_duration_seconds), 2.6e11)),

@@ -10,8 +10,6 @@ from (
 join workflow_instances as i on i.id = t.workflow_instance_id
 where t.tenant = ?1 ->> 'tenant'
   and (t.status in ('PENDING', 'LOCKED') or (t.status = 'FAILED' and i.status not in ('completed', 'cancelled')))
-  and (not (?1 ->> 'claimable')
-    or (t.status = 'PENDING' and t.available_at <= ?1 ->> 'now'))
   and (?1 ->> 'ids' is null or t.id in (
     select e.value from json_each(?1, '$.ids') as e))
   and (?1 ->> 'task_type' is null or t.task_type = ?1 ->> 'task_type')

@@ -10,8 +10,6 @@ cross join lateral (
 ) as l
 where t.tenant = $1::json ->> 'tenant'
   and (t.status in ('PENDING', 'LOCKED') or (t.status = 'FAILED' and i.status not in ('completed', 'cancelled')))
-  and (not ($1::json ->> 'claimable')::boolean
-    or (t.status = 'PENDING' and t.available_at <= ($1::json ->> 'now')::timestamptz))
   and ($1::json ->> 'ids' is null or t.id in (
     select e::uuid from json_array_elements_text(coalesce($1::json ->> 'ids', '[]')::json) as e))
   and ($1::json ->> 'task_type' is null or t.task_type = $1::json ->> 'task_type')

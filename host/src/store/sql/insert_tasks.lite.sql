@@ -6,7 +6,7 @@ insert into workflow_external_tasks (
   last_heartbeat_at, heartbeat_interval_seconds, heartbeat_max_missed, timeout_seconds, timeout_at,
   completed_at, status, retry_count, max_retries, retry_initial_ms, retry_factor_percent, retry_max_ms,
   retry_jitter_percent, lock_expiries, max_lock_expiries, error_message, error_code, error_details,
-  checkpoint, available_at, due_at, traceparent, created_at, updated_at, version
+  checkpoint, available_at, turn_at, due_at, traceparent, created_at, updated_at, version
 )
 select
   r.value ->> 'id', r.value ->> 'tenant', r.value ->> 'workflow_instance_id',
@@ -20,6 +20,6 @@ select
   r.value ->> 'retry_initial_ms', r.value ->> 'retry_factor_percent', r.value ->> 'retry_max_ms',
   r.value ->> 'retry_jitter_percent', r.value ->> 'lock_expiries', r.value ->> 'max_lock_expiries',
   r.value ->> 'error_message', r.value ->> 'error_code', r.value ->> 'error_details',
-  nullif(r.value -> 'checkpoint', 'null'), r.value ->> 'available_at', r.value ->> 'due_at',
-  r.value ->> 'traceparent', r.value ->> 'created_at', r.value ->> 'updated_at', r.value ->> 'version'
+  nullif(r.value -> 'checkpoint', 'null'), r.value ->> 'available_at', r.value ->> 'turn_at',
+  r.value ->> 'due_at', r.value ->> 'traceparent', r.value ->> 'created_at', r.value ->> 'updated_at', r.value ->> 'version'
 from r

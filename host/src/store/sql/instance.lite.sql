@@ -4,7 +4,7 @@ select json_object(
   'business_key', t.business_key, 'status', t.status, 'version', t.version, 'open_steps', t.open_steps,
   'open_incidents', t.open_incidents, 'context', json(t.context), 'trigger', json(t."trigger"),
   'error', json(t.error), 'traceparent', t.traceparent, 'created_at', t.created_at,
-  'updated_at', t.updated_at, 'ended_at', t.ended_at
+  'updated_at', t.updated_at, 'ended_at', t.ended_at, 'turns', json(t.turns)
 )
 from workflow_instances as t
 where t.id = ?1 ->> 'id' and t.tenant = ?1 ->> 'tenant'

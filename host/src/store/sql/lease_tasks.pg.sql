@@ -12,8 +12,8 @@ update workflow_external_tasks as t set
   retry_max_ms = r.retry_max_ms, retry_jitter_percent = r.retry_jitter_percent,
   lock_expiries = r.lock_expiries, max_lock_expiries = r.max_lock_expiries, error_message = r.error_message,
   error_code = r.error_code, error_details = r.error_details, checkpoint = r.checkpoint,
-  available_at = r.available_at, due_at = r.due_at, traceparent = r.traceparent, updated_at = r.updated_at,
-  version = r.version
+  available_at = r.available_at, turn_at = r.turn_at, due_at = r.due_at, traceparent = r.traceparent,
+  updated_at = r.updated_at, version = r.version
 from json_to_recordset($1::json) as r (
   id uuid, tenant text, priority bigint, output jsonb, worker_id text, locked_at timestamptz,
   lock_duration_seconds double precision, lock_expires_at timestamptz, lock_token uuid,
@@ -22,7 +22,7 @@ from json_to_recordset($1::json) as r (
   retry_count integer, max_retries integer, retry_initial_ms bigint, retry_factor_percent integer,
   retry_max_ms bigint, retry_jitter_percent integer, lock_expiries integer, max_lock_expiries integer,
   error_message text, error_code text, error_details text, checkpoint jsonb, available_at timestamptz,
-  due_at timestamptz, traceparent text, updated_at timestamptz, version bigint, read_version bigint
+  turn_at timestamptz, due_at timestamptz, traceparent text, updated_at timestamptz, version bigint, read_version bigint
 )
 where t.id = r.id and (t.tenant = r.tenant) is true and t.version = r.read_version
 returning to_json(t.id)::text

@@ -14,8 +14,8 @@ select json_object(
   'retry_jitter_percent', t.retry_jitter_percent, 'lock_expiries', t.lock_expiries,
   'max_lock_expiries', t.max_lock_expiries, 'error_message', t.error_message, 'error_code', t.error_code,
   'error_details', t.error_details, 'checkpoint', json(t.checkpoint), 'available_at', t.available_at,
-  'due_at', t.due_at, 'traceparent', t.traceparent, 'created_at', t.created_at, 'updated_at', t.updated_at,
-  'version', t.version
+  'turn_at', t.turn_at, 'due_at', t.due_at, 'traceparent', t.traceparent, 'created_at', t.created_at,
+  'updated_at', t.updated_at, 'version', t.version
 )
 from json_each(?1 -> 'task_types') as w
 cross join workflow_external_tasks as t
@@ -23,7 +23,7 @@ where t.id in (
   select i.id from workflow_external_tasks as i
   where i.tenant = ?1 ->> 'tenant' and i.task_type = w.value
     and i.status = 'PENDING' and i.available_at <= ?1 ->> 'now'
-  order by i.priority, i.created_at, i.id
+  order by i.turn_at, i.id
   limit ?1 ->> 'rows_max'
 )
 limit ?1 ->> 'rows_max'

@@ -6,7 +6,7 @@ cross join lateral (
   from workflow_external_tasks as p
   where p.tenant = $1::json ->> 'tenant' and p.task_type = w.task_type
     and p.status = 'PENDING' and p.available_at <= ($1::json ->> 'now')::timestamptz
-  order by p.priority, p.created_at, p.id
+  order by p.turn_at, p.id
   limit ($1::json ->> 'rows_max')::bigint
 ) as t
 limit ($1::json ->> 'rows_max')::bigint

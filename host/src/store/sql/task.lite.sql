@@ -14,8 +14,8 @@ select json_object(
   'retry_jitter_percent', t.retry_jitter_percent, 'lock_expiries', t.lock_expiries,
   'max_lock_expiries', t.max_lock_expiries, 'error_message', t.error_message, 'error_code', t.error_code,
   'error_details', t.error_details, 'checkpoint', json(t.checkpoint), 'available_at', t.available_at,
-  'due_at', t.due_at, 'traceparent', t.traceparent, 'created_at', t.created_at, 'updated_at', t.updated_at,
-  'version', t.version
+  'turn_at', t.turn_at, 'due_at', t.due_at, 'traceparent', t.traceparent, 'created_at', t.created_at,
+  'updated_at', t.updated_at, 'version', t.version
 )
 from workflow_external_tasks as t
 where t.id = ?1 ->> 'id' and t.tenant = ?1 ->> 'tenant'

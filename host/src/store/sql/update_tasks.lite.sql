@@ -17,6 +17,7 @@ update workflow_external_tasks as t set
   max_lock_expiries = r.value ->> 'max_lock_expiries', error_message = r.value ->> 'error_message',
   error_code = r.value ->> 'error_code', error_details = r.value ->> 'error_details',
   checkpoint = nullif(r.value -> 'checkpoint', 'null'), available_at = r.value ->> 'available_at',
+  turn_at = r.value ->> 'turn_at',
   due_at = r.value ->> 'due_at', traceparent = r.value ->> 'traceparent',
   updated_at = r.value ->> 'updated_at', version = r.value ->> 'version'
 from r

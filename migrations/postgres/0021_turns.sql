@@ -1,0 +1,14 @@
+-- Every task has its turn, a moment; tasks are handed out in the order of their turns. It is made of the task's age, its
+-- priority, and how many tasks its instance has before it. (A host of an older version gives no turn: the task is first.)
+alter table workflow_external_tasks add column turn_at timestamptz(3) not null default 'epoch';
+update workflow_external_tasks
+set turn_at = created_at + (least(greatest(priority, -995), 1005) - 5) * interval '1 hour'
+where status in ('PENDING', 'LOCKED', 'FAILED');
+
+-- A poll reads the first rows of its type in the order in which they are handed out.
+drop index idx_external_tasks_poll;
+create index idx_external_tasks_poll
+  on workflow_external_tasks (tenant, task_type, turn_at, id) where status = 'PENDING';
+
+-- Where an instance's next turn of each task type and priority is, as long as that lies ahead.
+alter table workflow_instances add column turns jsonb;
