@@ -30,7 +30,7 @@ twins! {
     11 "0011_batches",
     12 "0012_timer_list",
     14 "0014_expect",
-    21 "0021_turns",
+    15 "0015_turns",
 }
 
 /// One step of the schema, in both dialects.
