@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::domain::address::AllowHosts;
 use crate::domain::limits::Limits;
 use crate::domain::plugin::LimitOverrides;
 use crate::telemetry::LogFormat;
@@ -57,6 +58,14 @@ pub struct Flags {
     /// How long the journal of an ended instance is kept. [default: 30d]
     #[arg(long, env = "STEPWELL_KEEP_JOURNALS", value_name = "TIME")]
     pub keep_journals: Option<String>,
+    /// File with the keys that seal secrets, one on each line, the newest first; STEPWELL_SECRET_KEY has the keys
+    /// themselves. [default: one that is made in the data folder]
+    #[arg(long, env = "STEPWELL_SECRET_KEY_FILE", value_name = "FILE")]
+    pub secret_key_file: Option<PathBuf>,
+    /// Where requests may go to besides the internet: hosts with or without a port, networks such as 10.0.0.0/8,
+    /// divided by commas. [default: nowhere]
+    #[arg(long, env = "STEPWELL_ALLOW_HOSTS", value_name = "LIST")]
+    pub allow_hosts: Option<String>,
 }
 
 /// What a host runs with.
@@ -87,10 +96,37 @@ pub struct Settings {
     /// How long journals of ended instances are kept; none is for ever.
     #[serde(serialize_with = "as_seconds")]
     pub keep_journals: Option<Duration>,
+    /// File with the keys that seal secrets.
+    pub secret_key_file: Option<PathBuf>,
+    /// The keys themselves, if a variable has them.
+    #[serde(skip)]
+    pub secret_key: Option<SecretKey>,
+    /// Where requests may go to besides the internet.
+    #[serde(serialize_with = "as_list")]
+    pub allow_hosts: AllowHosts,
     /// Limits of the engine.
     pub limits: Limits,
     /// Limits of plugins.
     pub plugin_limits: LimitOverrides,
+}
+
+/// Keys that came in a variable: never shown.
+#[derive(Clone)]
+pub struct SecretKey(pub String);
+
+impl SecretKey {
+    /// The variable that has them.
+    pub const VARIABLE: &str = "STEPWELL_SECRET_KEY";
+
+    fn from_variable() -> Option<Self> {
+        std::env::var(Self::VARIABLE).ok().filter(|keys| !keys.trim().is_empty()).map(Self)
+    }
+}
+
+impl std::fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretKey")
+    }
 }
 
 /// Why settings cannot be used.
@@ -116,6 +152,10 @@ struct File {
     keep_instances: Option<String>,
     #[serde(alias = "keep-journals")]
     keep_journals: Option<String>,
+    #[serde(alias = "secret-key-file")]
+    secret_key_file: Option<PathBuf>,
+    #[serde(alias = "allow-hosts")]
+    allow_hosts: Option<String>,
     limits: toml::Table,
     plugin_limits: LimitOverrides,
 }
@@ -155,6 +195,11 @@ impl Settings {
                 flags.keep_journals.or(file.keep_journals),
                 KEEP_JOURNALS_DEFAULT,
             )?,
+            // A file that is named on the command line counts more than a variable.
+            secret_key: SecretKey::from_variable().filter(|_| flags.secret_key_file.is_none()),
+            secret_key_file: flags.secret_key_file.or(file.secret_key_file),
+            allow_hosts: AllowHosts::parse(&flags.allow_hosts.or(file.allow_hosts).unwrap_or_default())
+                .map_err(|message| Error(format!("allow_hosts: {message}")))?,
             limits: limits(file.limits)?,
             plugin_limits: file.plugin_limits,
             config,
@@ -259,6 +304,10 @@ fn made_up_name() -> String {
 
 fn without_password<S: serde::Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&shown_database(url))
+}
+
+fn as_list<S: serde::Serializer>(allowed: &AllowHosts, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&allowed.to_string())
 }
 
 fn as_seconds<S: serde::Serializer>(keep: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {

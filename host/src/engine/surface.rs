@@ -9,6 +9,7 @@ use super::Error;
 use super::committer::Committer;
 use super::crowd::Crowd;
 use super::definitions::Definitions;
+use super::keyring::Keyring;
 use super::mailbox::Mailboxes;
 use super::port::{Announcer, Plugins, Store};
 use super::ready::Ready;
@@ -31,6 +32,8 @@ pub struct Parts {
     pub announcer: Arc<dyn Announcer>,
     /// Every limit.
     pub limits: Limits,
+    /// The keys that seal secrets.
+    pub keyring: Arc<Keyring>,
 }
 
 /// The engine.

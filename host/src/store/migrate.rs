@@ -30,6 +30,8 @@ twins! {
     11 "0011_batches",
     12 "0012_timer_list",
     14 "0014_expect",
+    20 "0020_secrets",
+    21 "0021_dead_items",
 }
 
 /// One step of the schema, in both dialects.
