@@ -2,6 +2,7 @@
 
 mod first_token;
 mod plugins;
+mod secret_key;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -53,6 +54,7 @@ pub struct Running {
 /// Brings a host up. When this returns, it answers.
 pub async fn start(settings: &Settings) -> Result<Running, Error> {
     make_folder(settings)?;
+    let keyring = secret_key::load(settings)?;
     let store = open(&settings.database).await?;
     let listener = listen(&settings.listen).await?;
     let address = listener.local_addr().map_err(|error| unreachable_address(&settings.listen, &error))?;
@@ -71,6 +73,8 @@ pub async fn start(settings: &Settings) -> Result<Running, Error> {
             instances_after: settings.keep_instances,
             journals_after: settings.keep_journals,
         },
+        keyring: Arc::new(keyring),
+        allow_hosts: Arc::new(settings.allow_hosts.clone()),
         node_id: settings.node_id.clone(),
         open,
     });

@@ -63,6 +63,8 @@ pub const TIMERS_FIRED: &str = "stepwell_timers_fired_total";
 pub const TIMER_LATENESS: &str = "stepwell_timer_lateness_seconds";
 /// Outgoing items that left, by `kind`.
 pub const OUTBOX_SENT: &str = "stepwell_outbox_sent_total";
+/// Outgoing items that were given up, by `kind`.
+pub const OUTBOX_DEAD: &str = "stepwell_outbox_dead_total";
 /// Rounds of a background loop that failed, by `loop`.
 pub const LOOP_ERRORS: &str = "stepwell_loop_errors_total";
 /// Rows that retention removed.
@@ -153,6 +155,7 @@ fn describe() {
         "From when timers were due until their firing was committed"
     );
     describe_counter!(OUTBOX_SENT, Unit::Count, "Outgoing items that left");
+    describe_counter!(OUTBOX_DEAD, Unit::Count, "Outgoing items that were given up");
     describe_counter!(LOOP_ERRORS, Unit::Count, "Rounds of background loops that failed");
     describe_counter!(RETENTION_REMOVED, Unit::Count, "Instances and journals that retention removed");
 }

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::dispatch::alarm::{self, Alarm};
+use crate::dispatch::courier::Courier;
 use crate::dispatch::desk::Desk;
 use crate::dispatch::due::Due;
 use crate::dispatch::hub::Hub;
@@ -15,7 +16,9 @@ use crate::dispatch::retention::{self, RetentionOptions};
 use crate::dispatch::workers::Workers;
 use crate::dispatch::{batches, gauges, listen};
 use crate::domain::Clock;
+use crate::domain::address::AllowHosts;
 use crate::domain::limits::Limits;
+use crate::engine::keyring::Keyring;
 use crate::engine::port::{Announcer, PluginCatalog, Plugins, Store};
 use crate::engine::{Engine, Parts};
 
@@ -36,6 +39,10 @@ pub struct NodeParts {
     pub limits: Limits,
     /// What is removed when.
     pub retention: RetentionOptions,
+    /// The keys that seal secrets.
+    pub keyring: Arc<Keyring>,
+    /// Where requests may go to besides the internet.
+    pub allow_hosts: Arc<AllowHosts>,
     /// What this host is called.
     pub node_id: String,
     /// No token is needed: only on loopback, and only if there are none.
@@ -66,6 +73,8 @@ pub struct Node {
     pub open: bool,
     /// Cancelled when the host begins to stop: streams end, polls are answered.
     pub stopping: CancellationToken,
+    /// Sends what leaves for the outside.
+    pub courier: Option<Arc<Courier>>,
     alarm: Arc<Alarm>,
     retention: RetentionOptions,
     draining: AtomicBool,
@@ -83,6 +92,7 @@ impl Node {
             clock: Arc::clone(&parts.clock),
             announcer,
             limits: parts.limits.clone(),
+            keyring: parts.keyring,
         });
         let desk = Desk::new(
             Arc::clone(&parts.store),
@@ -93,6 +103,8 @@ impl Node {
             parts.limits.clone(),
         );
         hub.attach(&desk);
+        let courier = Courier::new(Arc::clone(&engine), Arc::clone(&parts.clock), parts.allow_hosts);
+        let courier = courier.map_err(|error| tracing::error!(error, "nothing leaves for the outside")).ok();
         Arc::new(Self {
             engine,
             store: parts.store,
@@ -105,6 +117,7 @@ impl Node {
             node_id: parts.node_id,
             open: parts.open,
             stopping: CancellationToken::new(),
+            courier: courier.map(Arc::new),
             alarm,
             retention: parts.retention,
             draining: AtomicBool::new(false),
@@ -115,12 +128,9 @@ impl Node {
     pub fn run_loops(self: &Arc<Self>, shutdown: CancellationToken) -> JoinHandle<()> {
         let (node, stop) = (Arc::clone(self), shutdown);
         let announcer: Arc<dyn Announcer> = Arc::clone(&self.hub) as _;
-        let due = Arc::new(Due::new(
-            Arc::clone(&self.store),
-            Arc::clone(&self.engine),
-            Arc::clone(&self.clock),
-            announcer,
-        ));
+        let due =
+            Due::new(Arc::clone(&self.store), Arc::clone(&self.engine), Arc::clone(&self.clock), announcer);
+        let due = Arc::new(due.with_courier(self.courier.clone()));
         tokio::spawn(async move {
             tokio::join!(
                 keep_running("alarm", || {

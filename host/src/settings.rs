@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::domain::address::AllowHosts;
 use crate::domain::limits::Limits;
 use crate::domain::plugin::LimitOverrides;
 use crate::telemetry::LogFormat;
@@ -60,6 +61,14 @@ pub struct Flags {
     /// Whether external tasks have priorities; if not, all have the same, whatever workflows say. [default: true]
     #[arg(long, env = "STEPWELL_TASK_PRIORITIES", value_name = "true|false")]
     pub task_priorities: Option<bool>,
+    /// File with the keys that seal secrets, one on each line, the newest first; STEPWELL_SECRET_KEY has the keys
+    /// themselves. [default: one that is made in the data folder]
+    #[arg(long, env = "STEPWELL_SECRET_KEY_FILE", value_name = "FILE")]
+    pub secret_key_file: Option<PathBuf>,
+    /// Where requests may go to besides the internet: hosts with or without a port, networks such as 10.0.0.0/8,
+    /// divided by commas. [default: nowhere]
+    #[arg(long, env = "STEPWELL_ALLOW_HOSTS", value_name = "LIST")]
+    pub allow_hosts: Option<String>,
 }
 
 /// What a host runs with.
@@ -92,10 +101,37 @@ pub struct Settings {
     pub keep_journals: Option<Duration>,
     /// Whether external tasks have priorities.
     pub task_priorities: bool,
+    /// File with the keys that seal secrets.
+    pub secret_key_file: Option<PathBuf>,
+    /// The keys themselves, if a variable has them.
+    #[serde(skip)]
+    pub secret_key: Option<SecretKey>,
+    /// Where requests may go to besides the internet.
+    #[serde(serialize_with = "as_list")]
+    pub allow_hosts: AllowHosts,
     /// Limits of the engine.
     pub limits: Limits,
     /// Limits of plugins.
     pub plugin_limits: LimitOverrides,
+}
+
+/// Keys that came in a variable: never shown.
+#[derive(Clone)]
+pub struct SecretKey(pub String);
+
+impl SecretKey {
+    /// The variable that has them.
+    pub const VARIABLE: &str = "STEPWELL_SECRET_KEY";
+
+    fn from_variable() -> Option<Self> {
+        std::env::var(Self::VARIABLE).ok().filter(|keys| !keys.trim().is_empty()).map(Self)
+    }
+}
+
+impl std::fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretKey")
+    }
 }
 
 /// Why settings cannot be used.
@@ -123,6 +159,10 @@ struct File {
     keep_journals: Option<String>,
     #[serde(alias = "task-priorities")]
     task_priorities: Option<bool>,
+    #[serde(alias = "secret-key-file")]
+    secret_key_file: Option<PathBuf>,
+    #[serde(alias = "allow-hosts")]
+    allow_hosts: Option<String>,
     limits: toml::Table,
     plugin_limits: LimitOverrides,
 }
@@ -163,6 +203,11 @@ impl Settings {
                 KEEP_JOURNALS_DEFAULT,
             )?,
             task_priorities: flags.task_priorities.or(file.task_priorities).unwrap_or(true),
+            // A file that is named on the command line counts more than a variable.
+            secret_key: SecretKey::from_variable().filter(|_| flags.secret_key_file.is_none()),
+            secret_key_file: flags.secret_key_file.or(file.secret_key_file),
+            allow_hosts: AllowHosts::parse(&flags.allow_hosts.or(file.allow_hosts).unwrap_or_default())
+                .map_err(|message| Error(format!("allow_hosts: {message}")))?,
             limits: limits(file.limits)?,
             plugin_limits: file.plugin_limits,
             config,
@@ -267,6 +312,10 @@ fn made_up_name() -> String {
 
 fn without_password<S: serde::Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&shown_database(url))
+}
+
+fn as_list<S: serde::Serializer>(allowed: &AllowHosts, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&allowed.to_string())
 }
 
 fn as_seconds<S: serde::Serializer>(keep: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -22,6 +22,11 @@ pub fn moody_mapper() -> Vec<u8> {
     guest("moody-mapper")
 }
 
+/// The step type `CALLER`: sends the request of its configuration, and completes with the answer.
+pub fn caller() -> Vec<u8> {
+    guest("caller")
+}
+
 /// The step type `COURIER`: subscribes, publishes, sets and cancels timers as its configuration says.
 pub fn courier() -> Vec<u8> {
     guest("courier")

@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod db;
+pub mod endpoint;
 pub mod guests;
 pub mod host;
 pub mod postgres;

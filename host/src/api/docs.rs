@@ -25,6 +25,8 @@ use super::AppState;
         (name = "plugins", description = "What is loaded"),
         (name = "messages", description = "Messages to steps that wait"),
         (name = "tokens", description = "Who may do what"),
+        (name = "outbox", description = "What leaves the host, and what was given up"),
+        (name = "secrets", description = "What requests carry, and nobody reads"),
         (name = "operations", description = "Health, figures and limits")),
     modifiers(&Bearer),
     security(("bearer" = [])))]

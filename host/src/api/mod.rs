@@ -13,7 +13,9 @@ mod instances;
 mod messages;
 mod n8n;
 mod n8n_batch;
+mod outbox;
 mod plugins;
+mod secrets;
 mod serve;
 mod tasks;
 mod timers;
@@ -110,6 +112,13 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(messages::send))
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
+        .routes(routes!(outbox::list))
+        .routes(routes!(outbox::dead_letters))
+        .routes(routes!(outbox::retry))
+        .routes(routes!(outbox::discard))
+        .routes(routes!(secrets::list))
+        .routes(routes!(secrets::set, secrets::delete))
+        .routes(routes!(secrets::rotate))
         .routes(routes!(health::limits))
         .routes(routes!(n8n::poll))
         .routes(routes!(n8n::complete))

@@ -30,6 +30,7 @@ pub async fn create_token(
         clock: Arc::new(SystemClock),
         announcer: Arc::new(Silent),
         limits: Limits::default(),
+        keyring: Arc::default(),
     });
     let made = engine.create_token(tenant, role, name, expires_at).await;
     engine.drain().await;

@@ -11,9 +11,11 @@ mod incident;
 mod input;
 mod instance;
 mod message;
+mod outbox;
 mod plugin;
 mod print;
 mod schedule;
+mod secret;
 mod serve;
 mod signals;
 mod task;
@@ -99,6 +101,12 @@ enum Command {
     /// Make, list and revoke tokens.
     #[command(subcommand)]
     Token(token::Command),
+    /// See what leaves a host; send again or discard what was given up.
+    #[command(subcommand)]
+    Outbox(outbox::Command),
+    /// Set, list and forget what requests carry and nobody may read.
+    #[command(subcommand)]
+    Secret(secret::Command),
     /// Send messages to steps that wait for them.
     #[command(subcommand)]
     Message(message::Command),
@@ -155,6 +163,8 @@ async fn run(cli: Cli, output: &Output) -> Result<(), Error> {
         Command::Worker(command) => worker::run(command, &client()?, output).await,
         Command::Plugin(command) => Box::pin(plugin::run(command, &global, output)).await,
         Command::Token(command) => Box::pin(token::run(command, &global, output)).await,
+        Command::Outbox(command) => outbox::run(command, &client()?, output).await,
+        Command::Secret(command) => secret::run(command, &client()?, output).await,
         Command::Message(command) => message::run(command, &client()?, output).await,
         Command::Config(command) => config::run(command, output),
     }

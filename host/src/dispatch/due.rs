@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 
+use super::courier::Courier;
 use super::outbox;
 use crate::domain::{Clock, Timestamp};
 use crate::engine::port::store::Result;
@@ -56,6 +57,7 @@ pub struct Due {
     clock: Arc<dyn Clock>,
     announcer: Arc<dyn Announcer>,
     delayed_until: AtomicI64,
+    courier: Option<Arc<Courier>>,
 }
 
 impl Due {
@@ -67,7 +69,13 @@ impl Due {
         announcer: Arc<dyn Announcer>,
     ) -> Self {
         let delayed_until = AtomicI64::new(clock.now().millis());
-        Self { store, engine, clock, announcer, delayed_until }
+        Self { store, engine, clock, announcer, delayed_until, courier: None }
+    }
+
+    /// The same with somebody who sends what leaves for the outside.
+    #[must_use]
+    pub fn with_courier(self, courier: Option<Arc<Courier>>) -> Self {
+        Self { courier, ..self }
     }
 
     /// Does everything that is due now, up to a bound. A row that fails is logged and tried again after its lease.
@@ -108,8 +116,8 @@ impl Due {
         .await;
         for_each("outgoing item", outgoing, |item| {
             let (engine, store) = (Arc::clone(&self.engine), Arc::clone(&self.store));
-            let now = self.clock.now();
-            async move { outbox::send(&engine, store.as_ref(), item, now).await }
+            let (now, courier) = (self.clock.now(), self.courier.clone());
+            async move { outbox::send(&engine, store.as_ref(), courier.as_ref(), item, now).await }
         })
         .await;
         progress.next_due = self.store.next_due(now).await?;

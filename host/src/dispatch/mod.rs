@@ -5,6 +5,7 @@
 pub mod alarm;
 mod backoff;
 pub mod batches;
+pub mod courier;
 pub mod desk;
 pub mod due;
 pub mod gauges;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::courier::Courier;
 use crate::domain::Timestamp;
 use crate::domain::effect::Effect;
 use crate::domain::timer::OutboxItem;
@@ -18,13 +19,23 @@ const RETRY_FIRST_MS: i64 = 1_000;
 const RETRY_LONGEST_MS: i64 = 3_600_000;
 
 /// Sends one item. If that fails the item is kept, with the reason, for a later try.
+///
+/// What leaves for the outside is only handed to the courier: it may take long, and nothing waits for it here.
 pub async fn send(
     engine: &Arc<Engine>,
     store: &dyn Store,
+    courier: Option<&Arc<Courier>>,
     item: OutboxItem,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let write = match deliver(engine, &item).await {
+    let effect = read(&item);
+    if let (Ok(effect), Some(courier)) = (&effect, courier)
+        && Courier::carries(effect)
+    {
+        courier.send(item, effect.clone());
+        return Ok(());
+    }
+    let write = match deliver(engine, &item, effect).await {
         Ok(()) => {
             failpoint::pass(Point::OutboxSent);
             metrics::counter!(names::OUTBOX_SENT, "kind" => item.kind.clone()).increment(1);
@@ -43,11 +54,18 @@ pub async fn send(
     Ok(())
 }
 
-async fn deliver(engine: &Arc<Engine>, item: &OutboxItem) -> Result<(), Error> {
-    let effect: Effect = serde_json::from_str(&item.payload).map_err(|error| {
+fn read(item: &OutboxItem) -> Result<Effect, Error> {
+    serde_json::from_str(&item.payload).map_err(|error| {
         Error::unprocessable("outbox_unreadable", format!("the item cannot be read: {error}"))
-    })?;
-    match effect {
+    })
+}
+
+async fn deliver(
+    engine: &Arc<Engine>,
+    item: &OutboxItem,
+    effect: Result<Effect, Error>,
+) -> Result<(), Error> {
+    match effect? {
         Effect::Publish { name, correlation, payload, headers, .. } => {
             let message = IncomingMessage { name, correlation, payload, headers };
             engine.forward(item, message).await

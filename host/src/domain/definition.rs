@@ -71,6 +71,8 @@ pub struct Step {
     pub config: Template,
     /// Ids of the steps whose outputs its templates name.
     pub references: Vec<String>,
+    /// Names of the secrets that its templates name.
+    pub secrets: Vec<String>,
     /// Steps whose end it waits for (`dependsOn`, or the step before), in order.
     pub depends_on: Vec<String>,
     /// Steps that follow it when it ends well.
@@ -184,6 +186,8 @@ pub enum Root {
     StepOutput(String),
     /// `steps.ID.error`: why a step failed.
     StepError(String),
+    /// `secrets`: by name, a marker that becomes the value when a request leaves.
+    Secrets,
 }
 
 /// One step of a path.

@@ -3,6 +3,7 @@
 //! A struct that is stored has the names of its columns as fields, so that a row travels between Rust
 //! and SQL as one JSON object.
 
+pub mod address;
 pub mod batch;
 pub mod definition;
 pub mod effect;
@@ -16,6 +17,7 @@ pub mod limits;
 pub mod page;
 pub mod pattern;
 pub mod plugin;
+pub mod secret;
 pub mod step;
 pub mod task;
 pub mod time;

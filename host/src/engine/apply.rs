@@ -42,7 +42,7 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
         {
             Err(too_long("name and correlation", NAME_BYTES_MAX))
         }
-        Effect::HttpCall { .. } | Effect::Notify { .. } | Effect::Custom { .. } => Err(Fault {
+        Effect::Notify { .. } | Effect::Custom { .. } => Err(Fault {
             code: "plugin_effect_unsupported",
             message: format!("this host does not carry out the effect '{}' yet", effect.label()),
             transient: false,
@@ -53,12 +53,16 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
 
 /// Whether what an effect carries is within the limit for payloads.
 pub(super) fn within_limit(effect: &Effect, bytes_max: usize) -> Result<(), Fault> {
-    let payload = match effect {
-        Effect::CreateTask(spec) => &spec.input,
-        Effect::Publish { payload, .. } => payload,
+    let bytes = match effect {
+        Effect::CreateTask(spec) => canonical(&spec.input).len(),
+        Effect::Publish { payload, .. } => canonical(payload).len(),
+        Effect::HttpCall { url, headers, body, .. } => {
+            headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
+                + url.len()
+                + body.len()
+        }
         _ => return Ok(()),
     };
-    let bytes = canonical(payload).len();
     if bytes <= bytes_max {
         return Ok(());
     }
@@ -66,6 +70,31 @@ pub(super) fn within_limit(effect: &Effect, bytes_max: usize) -> Result<(), Faul
         code: "plugin_output",
         message: format!(
             "the {} '{}' carries {bytes} bytes; the limit is {bytes_max}",
+            effect.label(),
+            effect.key()
+        ),
+        transient: false,
+    })
+}
+
+/// Whether an effect shows secrets to nobody: their markers may stand in what a request carries, not in what workers,
+/// subscribers and people read.
+pub(super) fn keeps_secrets(effect: &Effect, marked: impl Fn(&str) -> bool) -> Result<(), Fault> {
+    let shown = match effect {
+        Effect::CreateTask(spec) => format!("{} {}", spec.topic, canonical(&spec.input)),
+        Effect::Publish { name, payload, headers, .. } => {
+            format!("{name} {} {headers:?}", canonical(payload))
+        }
+        Effect::Notify { subject, message, .. } => format!("{subject} {message}"),
+        _ => return Ok(()),
+    };
+    if !marked(&shown) {
+        return Ok(());
+    }
+    Err(Fault {
+        code: "plugin_secret",
+        message: format!(
+            "the {} '{}' has a secret in it; secrets are put in as a request leaves, and nowhere else",
             effect.label(),
             effect.key()
         ),
@@ -209,7 +238,8 @@ fn send(draft: &mut Draft, execution: StepExecutionId, effect: &Effect) {
         Effect::Publish { name, correlation, .. } => {
             format!("{name}/{}", correlation.as_deref().unwrap_or(""))
         }
-        _ => execution.to_string(),
+        // What goes outside waits for nothing but itself: a dead receiver holds up nobody.
+        _ => format!("{execution}/{}", effect.key()),
     };
     let payload = serde_json::to_value(effect).map(|value| canonical(&value)).unwrap_or_default();
     draft.hints.push(Hint::Due { at: draft.now });

@@ -36,6 +36,7 @@ pub(super) async fn run(
         let error = draft.step(id).and_then(|step| step.error.as_ref());
         error.and_then(|error| serde_json::to_value(error).ok())
     });
+    let markers = markers(engine, draft, definition);
     let instance = &draft.instance;
     let scope = Scope {
         context: &instance.context,
@@ -44,6 +45,7 @@ pub(super) async fn run(
         execution: &template::execution(instance),
         outputs: &outputs,
         errors: &errors,
+        secrets: &markers,
     };
     let config = match template::resolve(&definition.config, &scope, engine.parts.limits.template_bytes_max) {
         Ok(config) => config,
@@ -62,6 +64,18 @@ pub(super) async fn run(
     let before = definition.depends_on.iter().filter_map(|id| Some((id.clone(), outputs.get(id)?.clone())));
     let input = Value::Object(before.collect());
     Ok(Ok(Configured { digest: serving.map(|serving| serving.digest), config: canonical(&config), input }))
+}
+
+/// What stands for the secrets that the definition names: only its text can bring one in.
+fn markers(engine: &Engine, draft: &Draft, definition: &Step) -> Value {
+    let Some(step) = draft.step(&definition.id).filter(|_| !definition.secrets.is_empty()) else {
+        return Value::Null;
+    };
+    let marker = |name: &String| {
+        let marker = engine.parts.keyring.marker(&step.tenant, step.id, name);
+        (name.clone(), Value::String(marker))
+    };
+    Value::Object(definition.secrets.iter().map(marker).collect())
 }
 
 fn collect(ids: &[String], value: impl Fn(&str) -> Option<Value>) -> HashMap<String, Value> {

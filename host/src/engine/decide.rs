@@ -133,6 +133,10 @@ fn check_effects(
     transition.effects.iter().try_for_each(|effect| {
         apply::supported(effect)?;
         apply::within_limit(effect, engine.parts.limits.payload_bytes_max)?;
+        apply::keeps_secrets(effect, |text| {
+            let step = draft.step(&definition.id);
+            step.is_some_and(|step| !engine.parts.keyring.markers(&step.tenant, step.id, text).is_empty())
+        })?;
         ledger::record(&mut keys, effect).map(|_| ())
     })
 }

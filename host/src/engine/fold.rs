@@ -8,7 +8,9 @@ use super::draft::Draft;
 use super::mailbox::{Envelope, Taken};
 use super::port::Verdict;
 use super::signal::Signal;
-use super::{Engine, Error, advance, cancel, deliver, give_up, record, resume, revive, timers, variables};
+use super::{
+    Engine, Error, advance, cancel, deliver, give_up, outgoing, record, resume, revive, timers, variables,
+};
 use crate::domain::definition::Workflow;
 use crate::domain::instance::Instance;
 use crate::domain::{InstanceId, TenantId};
@@ -142,6 +144,7 @@ async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Res
         Signal::Message { subscription, event, origin } => {
             deliver::message(engine, draft, subscription, event, origin.as_ref()).await?
         }
+        Signal::Sent { item, event, more } => outgoing::sent(engine, draft, item, event, more).await?,
         Signal::Cancel { reason } => return cancel::apply(engine, draft, reason).await,
         Signal::Resume(incident) => resume::apply(engine, draft, incident).await?,
         Signal::Revive { task, read_version } => {

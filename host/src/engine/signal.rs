@@ -1,9 +1,10 @@
 //! What can happen to an instance.
 
+use super::port::Write;
 use crate::domain::event::Event;
 use crate::domain::incident::Incident;
 use crate::domain::task::Task;
-use crate::domain::timer::{Subscription, Timer};
+use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::variable::Patch;
 
 /// Something that happened, to be decided on and committed with what it sets off.
@@ -50,6 +51,15 @@ pub(super) enum Signal {
         event: Event,
         /// The outgoing item that it was, if it was one.
         origin: Option<Origin>,
+    },
+    /// Something that the step sent is over: answered, or given up.
+    Sent {
+        /// The item of the outbox.
+        item: Box<OutboxItem>,
+        /// What the step is told.
+        event: Box<Event>,
+        /// What else is written with it.
+        more: Vec<Write>,
     },
     /// An operator stops the instance.
     Cancel {

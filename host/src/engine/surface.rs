@@ -10,6 +10,7 @@ use super::Error;
 use super::committer::Committer;
 use super::crowd::Crowd;
 use super::definitions::Definitions;
+use super::keyring::Keyring;
 use super::mailbox::Mailboxes;
 use super::port::{Announcer, Plugins, Store};
 use super::ready::Ready;
@@ -32,6 +33,8 @@ pub struct Parts {
     pub announcer: Arc<dyn Announcer>,
     /// Every limit.
     pub limits: Limits,
+    /// The keys that seal secrets.
+    pub keyring: Arc<Keyring>,
 }
 
 /// The engine.

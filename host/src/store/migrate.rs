@@ -31,6 +31,8 @@ twins! {
     12 "0012_timer_list",
     14 "0014_expect",
     15 "0015_turns",
+    20 "0020_secrets",
+    21 "0021_dead_items",
 }
 
 /// One step of the schema, in both dialects.

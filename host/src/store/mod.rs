@@ -13,6 +13,7 @@ mod error;
 mod guard;
 mod migrate;
 mod order;
+mod outgoing;
 mod patience;
 mod postgres;
 pub mod preload;

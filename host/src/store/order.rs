@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::statement::{self, Statement};
-use crate::domain::StepExecutionId;
+use crate::domain::{StepExecutionId, TenantId};
 use crate::engine::port::Write;
 
 /// A kind of write. The order of the variants is the order of the statements:
@@ -35,6 +35,8 @@ pub(super) enum Kind {
     InsertOutbox,
     UpdateOutbox,
     DeleteOutbox,
+    InsertDead,
+    DeleteDead,
     InsertIncident,
     ResolveIncident,
     InsertBlob,
@@ -42,6 +44,9 @@ pub(super) enum Kind {
     CloseStep,
     CloseInstance,
     UpsertBatch,
+    UpsertSecret,
+    ResealSecret,
+    DeleteSecret,
     DeleteJournal,
     DeleteInstance,
     NoteWorker,
@@ -76,6 +81,8 @@ impl Kind {
             Self::InsertOutbox => &statement::INSERT_OUTBOX,
             Self::UpdateOutbox => &statement::UPDATE_OUTBOX,
             Self::DeleteOutbox => &statement::DELETE_OUTBOX,
+            Self::InsertDead => &statement::INSERT_DEAD,
+            Self::DeleteDead => &statement::DELETE_DEAD,
             Self::InsertIncident => &statement::INSERT_INCIDENTS,
             Self::ResolveIncident => &statement::RESOLVE_INCIDENTS,
             Self::InsertBlob => &statement::INSERT_BLOBS,
@@ -83,6 +90,9 @@ impl Kind {
             Self::CloseStep => &statement::CLOSE_STEPS,
             Self::CloseInstance => &statement::CLOSE_INSTANCES,
             Self::UpsertBatch => &statement::UPSERT_BATCHES,
+            Self::UpsertSecret => &statement::UPSERT_SECRETS,
+            Self::ResealSecret => &statement::RESEAL_SECRETS,
+            Self::DeleteSecret => &statement::DELETE_SECRETS,
             Self::DeleteJournal => &statement::DELETE_JOURNALS,
             Self::DeleteInstance => &statement::DELETE_INSTANCES,
             Self::NoteWorker => &statement::NOTE_WORKERS,
@@ -132,6 +142,8 @@ pub(super) fn classify(write: &Write) -> (Kind, Name) {
         Write::InsertOutbox(row) => (Kind::InsertOutbox, id(row.id)),
         Write::UpdateOutbox(row) => (Kind::UpdateOutbox, id(row.id)),
         Write::DeleteOutbox(row) => (Kind::DeleteOutbox, id(row.id)),
+        Write::InsertDead(row) => (Kind::InsertDead, id(row.item.id)),
+        Write::DeleteDead(row) => (Kind::DeleteDead, id(row.id)),
         Write::InsertIncident(row) => (Kind::InsertIncident, id(row.id)),
         Write::ResolveIncident(row) => (Kind::ResolveIncident, id(row.id)),
         Write::InsertBlob(row) => (Kind::InsertBlob, Name::Within(row.instance_id.0, row.hash.to_string())),
@@ -139,6 +151,9 @@ pub(super) fn classify(write: &Write) -> (Kind, Name) {
         Write::CloseStep(row) => (Kind::CloseStep, id(row.step_execution_id)),
         Write::CloseInstance(row) => (Kind::CloseInstance, id(row.instance_id)),
         Write::UpsertBatch(row) => (Kind::UpsertBatch, id(row.id)),
+        Write::UpsertSecret(row) => (Kind::UpsertSecret, named(&row.tenant, &row.name)),
+        Write::ResealSecret(row) => (Kind::ResealSecret, named(&row.tenant, &row.name)),
+        Write::DeleteSecret(row) => (Kind::DeleteSecret, named(&row.tenant, &row.name)),
         Write::DeleteJournal(row) => (Kind::DeleteJournal, id(row.instance_id)),
         Write::DeleteInstance(row) => (Kind::DeleteInstance, id(row.instance_id)),
         Write::NoteWorker(row) => (Kind::NoteWorker, Name::Text(format!("{}/{}", row.tenant, row.worker_id))),
@@ -153,6 +168,11 @@ pub(super) fn classify(write: &Write) -> (Kind, Name) {
 /// The name of something that a plugin made, by its key.
 fn within_step(step: StepExecutionId, key: &str) -> Name {
     Name::Within(step.0, key.to_owned())
+}
+
+/// The name of something that a tenant names.
+fn named(tenant: &TenantId, name: &str) -> Name {
+    Name::Text(format!("{tenant}/{name}"))
 }
 
 fn id(id: impl Into<Uuid>) -> Name {

@@ -100,6 +100,11 @@ pairs! { false;
     CLOSE_INSTANCES = "close_instances",
     UPSERT_BATCHES = "upsert_batches",
     FORGET_BATCHES = "forget_batches",
+    UPSERT_SECRETS = "upsert_secrets",
+    RESEAL_SECRETS = "reseal_secrets",
+    DELETE_SECRETS = "delete_secrets",
+    INSERT_DEAD = "insert_dead",
+    DELETE_DEAD = "delete_dead",
     DELETE_JOURNALS = "delete_journals",
     DELETE_INSTANCES = "delete_instances",
 }
@@ -147,6 +152,8 @@ pairs! { false;
     AHEAD_OF = "ahead_of",
     BATCHES = "batches",
     DUE_BATCHES = "due_batches",
+    SECRETS = "secrets",
+    OTHER_KEY_SECRETS = "other_key_secrets",
 }
 
 // Lists with filters.
@@ -157,6 +164,7 @@ pairs! { true;
     TIMER_LIST = "timer_list",
     JOURNAL = "journal",
     OUTBOX = "outbox",
+    DEAD_ITEMS = "dead_items",
     WORKERS = "workers",
     FIND_TASKS = "find_tasks",
     COUNT_TASKS = "count_tasks",

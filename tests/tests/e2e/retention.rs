@@ -38,6 +38,7 @@ async fn what_has_ended_is_removed_by_age(db: TestDb) -> Result<()> {
         clock: Arc::new(SystemClock),
         announcer: Arc::new(Silent),
         limits: Limits::default(),
+        keyring: Arc::default(),
     });
     let tenant = TenantId::default();
     engine.deploy(&tenant, Some("w"), "steps: [{id: a, type: EXTERNAL_TASK, config: {taskType: t}}]").await?;

@@ -74,6 +74,8 @@ impl Still {
             clock: clock.clone(),
             limits: Limits::default(),
             retention: Default::default(),
+            keyring: Default::default(),
+            allow_hosts: Default::default(),
             node_id: "still".into(),
             open: true,
         });

@@ -1,9 +1,13 @@
-//! What only Camunda's surface asks, which is not simulated.
+//! What only Camunda's surface and senders ask, which is not simulated.
 
 use async_trait::async_trait;
 use stepwell::domain::batch::Batch;
 use stepwell::domain::instance::Instance;
+use stepwell::domain::page::PageRequest;
+use stepwell::domain::secret::Secret;
 use stepwell::domain::{InstanceId, TenantId, Timestamp};
+use stepwell::engine::port::OutgoingRows;
+use stepwell::engine::port::outgoing::{DeadItem, Named};
 use stepwell::engine::port::query::{Filtered, FilteredQuery, FoundTask, TaskQueries, TaskQuery, TypeQuery};
 use stepwell::engine::port::store::Result;
 use uuid::Uuid;
@@ -38,5 +42,24 @@ impl TaskQueries for Memory {
 
     async fn due_batches(&self, _: Timestamp, _: u32) -> Result<Vec<Batch>> {
         Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl OutgoingRows for Memory {
+    async fn secrets(&self, _: &TenantId, _: Option<&[String]>) -> Result<Vec<Secret>> {
+        Ok(Vec::new())
+    }
+
+    async fn secrets_of_other_keys(&self, _: &str, _: Option<&Named>, _: u32) -> Result<Vec<Secret>> {
+        Ok(Vec::new())
+    }
+
+    async fn dead_items(&self, _: &TenantId, _: &PageRequest) -> Result<Vec<DeadItem>> {
+        Ok(Vec::new())
+    }
+
+    async fn dead_item(&self, _: &TenantId, _: Uuid) -> Result<Option<DeadItem>> {
+        Ok(None)
     }
 }

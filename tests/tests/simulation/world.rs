@@ -127,6 +127,8 @@ impl World {
             clock: self.clock.clone(),
             limits: Limits::default(),
             retention: RetentionOptions::default(),
+            keyring: Arc::default(),
+            allow_hosts: Arc::default(),
             node_id: format!("host-{seed}"),
             open: true,
         });

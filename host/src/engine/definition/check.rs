@@ -39,7 +39,10 @@ pub(super) fn types(draft: &Draft, plugins: &dyn Plugins, report: &mut Report<'_
             continue;
         }
         match plugins.step_type(&step.step_type) {
-            Some(found) => config(step, &found, plugins, report),
+            Some(found) => {
+                config(step, &found, plugins, report);
+                secrets(step, &found, report);
+            }
             None => {
                 let mut names = plugins.step_type_names();
                 names.sort_unstable();
@@ -71,7 +74,7 @@ pub(super) fn references(draft: &Draft, graph: &Graph, report: &mut Report<'_>) 
                 Root::Variables => template::look_up(&draft.variables, &path.segments).err().map(|missing| {
                     format!("`variables` has no `{}`", &template::written(&path.segments[..=missing])[1..])
                 }),
-                Root::Context | Root::Trigger | Root::Execution => None,
+                Root::Context | Root::Trigger | Root::Execution | Root::Secrets => None,
             };
             if let Some(problem) = problem {
                 report.add(&step.config_field.follow(way), format!("`{}`: {problem}", shorten(&path.source)));
@@ -102,6 +105,23 @@ fn config(step: &DraftStep, found: &StepType, plugins: &dyn Plugins, report: &mu
             }
         }
     }
+}
+
+/// Secrets are for what a step sends; whatever else it does with them would show them to somebody.
+fn secrets(step: &DraftStep, found: &StepType, report: &mut Report<'_>) {
+    if found.descriptor.effects.iter().any(|effect| matches!(effect.as_str(), "http-call" | "notify")) {
+        return;
+    }
+    template::visit(&step.config, &mut Vec::new(), &mut |way, path| {
+        if path.root == Root::Secrets {
+            let message = format!(
+                "`{}`: a step of type {} sends no requests; secrets are put in as a request leaves, and nowhere else",
+                shorten(&path.source),
+                step.step_type
+            );
+            report.add(&step.config_field.follow(way), message);
+        }
+    });
 }
 
 /// Names of a configuration do not come from templates, so they can be checked where values cannot.

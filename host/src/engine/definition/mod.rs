@@ -113,6 +113,7 @@ fn build(
         .map(|(step, node)| {
             Arc::new(Step {
                 references: template::references(&step.config),
+                secrets: template::secrets(&step.config),
                 id: step.id,
                 name: step.name,
                 step_type: step.step_type,

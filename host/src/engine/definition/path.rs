@@ -1,13 +1,14 @@
 //! What stands between the braces of a template: a root, and a way from there.
 
 use crate::domain::definition::{Path, Root, Segment};
+use crate::domain::secret::check_name;
 
 /// Fields of `workflow.instance` and `_execution`.
 pub(super) const EXECUTION_FIELDS: [&str; 6] =
     ["id", "correlationId", "businessKey", "workflow", "version", "tenant"];
 
 const ROOTS: &str = "`workflow.context`, `workflow.input`, `workflow.instance`, `steps.ID.output`, `steps.ID.error`, \
-                     `_trigger`, `_vars` and `_execution`";
+                     `_trigger`, `_vars`, `_execution` and `secrets.NAME`";
 
 /// Reads a path from the text after an opening brace; gives the path and the number of bytes up to and with the
 /// closing brace. `opening` is `${` or `@{`.
@@ -40,7 +41,14 @@ fn root(segments: &[Segment]) -> Result<(Root, usize), String> {
             Some("error") => (Root::StepError(id.to_owned()), 3),
             _ => return Err(format!("write `steps.{id}.output` or `steps.{id}.error`")),
         },
-        ("secrets", _) => return Err(String::from("secrets are not supported yet")),
+        ("secrets", Some(name)) => {
+            check_name(name).map_err(|problem| format!("what follows `secrets.` {problem}"))?;
+            if segments.len() > 2 {
+                return Err(String::from("a secret has no parts"));
+            }
+            (Root::Secrets, 1)
+        }
+        ("secrets", None) => return Err(String::from("write `secrets.NAME`")),
         _ => return Err(format!("a template begins with one of {ROOTS}")),
     };
     if found.0 == Root::Execution

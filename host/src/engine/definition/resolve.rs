@@ -23,6 +23,8 @@ pub struct Scope<'a> {
     pub outputs: &'a HashMap<String, Value>,
     /// Errors of steps that failed, by step id: `code`, `message`, …
     pub errors: &'a HashMap<String, Value>,
+    /// Markers of secrets, by name.
+    pub secrets: &'a Value,
 }
 
 /// Why a template could not be resolved.
@@ -180,6 +182,7 @@ fn find<'a>(path: &Path, scope: &Scope<'a>) -> Result<&'a Value, TemplateError> 
         Root::Trigger => (String::from("_trigger"), Some(scope.trigger)),
         Root::Variables => (String::from("_vars"), Some(scope.variables)),
         Root::Execution => (String::from("_execution"), Some(scope.execution)),
+        Root::Secrets => (String::from("secrets"), Some(scope.secrets)),
         Root::StepOutput(id) => (format!("steps.{id}.output"), scope.outputs.get(id)),
         Root::StepError(id) => (format!("steps.{id}.error"), scope.errors.get(id)),
     };

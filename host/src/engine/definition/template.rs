@@ -32,6 +32,19 @@ pub fn references(template: &Template) -> Vec<String> {
     steps
 }
 
+/// Names of the secrets that a template names, each once.
+pub fn secrets(template: &Template) -> Vec<String> {
+    let mut names = Vec::new();
+    visit(template, &mut Vec::new(), &mut |_, path| {
+        if let (Root::Secrets, Some(Segment::Key(name))) = (&path.root, path.segments.first()) {
+            names.push(name.clone());
+        }
+    });
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// Calls a function with each path in a template, and the way to where it stands.
 pub(super) fn visit<'a>(
     template: &'a Template,

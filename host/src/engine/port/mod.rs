@@ -1,6 +1,8 @@
 //! What the engine needs from outside, as traits: the rooms behind them are chosen at start.
 
 pub mod announce;
+mod changes;
+pub mod outgoing;
 pub mod plugins;
 pub mod query;
 pub mod store;
@@ -8,6 +10,7 @@ pub mod workers;
 pub mod write;
 
 pub use announce::{Announcer, Deed, Handed, Hint, Seat, Work};
+pub use outgoing::OutgoingRows;
 pub use plugins::{Answer, PluginCatalog, Plugins, StepType};
 pub use query::TaskQueries;
 pub use store::{Store, StoreError};

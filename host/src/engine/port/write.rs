@@ -5,22 +5,23 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Hint;
+pub use super::changes::{InstanceUpdate, TaskLocked};
+pub use super::outgoing::{DeadItem, Named};
 use crate::domain::batch::{Batch, BatchesForgotten};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
 use crate::domain::incident::Incident;
-use crate::domain::instance::{Instance, InstanceStatus};
+use crate::domain::instance::Instance;
 use crate::domain::journal::{Blob, JournalEntry};
 use crate::domain::plugin::PluginKind;
+use crate::domain::secret::Secret;
 use crate::domain::step::StepExecution;
 use crate::domain::task::Task;
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::token::Token;
-use crate::domain::transition::Failure;
 use crate::domain::worker::WorkerNote;
 use crate::domain::{
-    Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, TaskId, TenantId, TimerId,
-    Timestamp, TokenId,
+    Digest, EventId, IncidentId, InstanceId, StepExecutionId, TaskId, TenantId, TimerId, Timestamp, TokenId,
 };
 
 /// One transition: all of it is written, or nothing.
@@ -143,6 +144,10 @@ pub enum Write {
     UpdateOutbox(OutboxItem),
     /// An outgoing item is done.
     DeleteOutbox(OutboxDone),
+    /// An outgoing item was given up.
+    InsertDead(DeadItem),
+    /// An outgoing item that was given up is forgotten, or sent again.
+    DeleteDead(OutboxDone),
     /// Keep an event for later.
     InsertEvent(InboxEvent),
     /// An event was consumed.
@@ -177,6 +182,12 @@ pub enum Write {
     RevokeToken(TokenRevoked),
     /// A batch, new or further.
     UpsertBatch(Batch),
+    /// A secret, new or with a new value.
+    UpsertSecret(Secret),
+    /// The same secret under another key.
+    ResealSecret(Secret),
+    /// A secret is forgotten.
+    DeleteSecret(Named),
     /// An ended instance is removed with everything of it (retention).
     DeleteInstance(InstanceGone),
     /// The journal and blobs of an ended instance are removed (retention).
@@ -224,54 +235,6 @@ pub(crate) fn json_bytes(value: &Value) -> usize {
         }
         Value::Number(_) => 8,
         Value::Null | Value::Bool(_) => 5,
-    }
-}
-
-/// What changes in an instance's row.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "as in Instance")]
-pub struct InstanceUpdate {
-    pub id: InstanceId,
-    pub tenant: TenantId,
-    pub status: InstanceStatus,
-    pub version: i64,
-    pub open_steps: i32,
-    pub open_incidents: i32,
-    pub error: Option<Failure>,
-    /// Only if it changed.
-    pub context: Option<Value>,
-    pub updated_at: Timestamp,
-    pub ended_at: Option<Timestamp>,
-    pub turns: Option<crate::domain::turn::Turns>,
-}
-
-/// A task is held by a worker.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "as in Task")]
-pub struct TaskLocked {
-    pub id: TaskId,
-    pub tenant: TenantId,
-    pub worker_id: Option<String>,
-    pub lock_token: Option<LockToken>,
-    pub locked_at: Option<Timestamp>,
-    pub lock_expires_at: Option<Timestamp>,
-    pub due_at: Option<Timestamp>,
-    pub version: i64,
-}
-
-impl TaskLocked {
-    /// What a lock changes in a task's row.
-    pub fn of(held: &Task) -> Self {
-        Self {
-            id: held.id,
-            tenant: held.tenant.clone(),
-            worker_id: held.worker_id.clone(),
-            lock_token: held.lock_token,
-            locked_at: held.locked_at,
-            lock_expires_at: held.lock_expires_at,
-            due_at: held.due_at,
-            version: held.version,
-        }
     }
 }
 

@@ -14,6 +14,9 @@ where (tenant, instance_id) in (select r.value ->> 'tenant', r.value ->> 'instan
 delete from workflow_outbox
 where (tenant, instance_id) in (select r.value ->> 'tenant', r.value ->> 'instance_id' from json_each(?1) as r);
 -- next
+delete from workflow_outbox_dead
+where (tenant, instance_id) in (select r.value ->> 'tenant', r.value ->> 'instance_id' from json_each(?1) as r);
+-- next
 delete from workflow_events
 where (tenant, instance_id) in (select r.value ->> 'tenant', r.value ->> 'instance_id' from json_each(?1) as r);
 -- next

@@ -166,7 +166,9 @@ fn of_templates() {
     let step = |text: &str| format!("steps:\n- id: a\n  type: PASS\n  config:\n    deep:\n    - x: '{text}'");
     let field = "6:7 steps[0].config.deep[0].x: ";
     let case = |text: &str, expected: &str| check(&step(text), &[&format!("{field}{expected}")]);
-    case("${secrets.KEY}", "`${secrets.KEY}`: secrets are not supported yet");
+    case("${secrets}", "`${secrets}`: write `secrets.NAME`");
+    case("${secrets.a.b}", "`${secrets.a.b}`: a secret has no parts");
+    case("${secrets.ä}", "`${secrets.ä}`: what follows `secrets.` is a name of 1 to 100 letters");
     case("${workflow.context.x", "`${workflow.context.x`: the closing `}` is missing");
     case("${}", "`${}`: a name is missing");
     case("${frob.x}", "`${frob.x}`: a template begins with one of");

@@ -23,6 +23,7 @@ fn resolved(template: Value, bytes_max: usize) -> Result<Value, TemplateError> {
         execution: &execution,
         outputs: &outputs,
         errors: &errors,
+        secrets: &json!({"hook": "~marker~"}),
     };
     resolve(&parse(&template).unwrap(), &scope, bytes_max)
 }
@@ -48,6 +49,7 @@ fn values_keep_their_type_and_text_is_text() {
         ("Bearer @{_vars.token}", json!("Bearer t")),
         ("@{_execution.id}/@{_execution.correlationId}", json!("i-1/order-7")),
         ("${_execution.businessKey}", json!("order-7")),
+        ("https://x/${secrets.hook}", json!("https://x/~marker~")),
         ("${steps.first-step.output.x}", json!(5)),
         ("${steps[\"first-step\"].error.code}", json!("E1")),
         ("n=${workflow.context.n}, l=${workflow.context.list}", json!("n=7, l=[1,{\"x\":\"two\"}]")),
