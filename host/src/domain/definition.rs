@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::trigger::Trigger;
 use super::{Digest, TenantId, Timestamp};
 
 /// A row of `workflow_definitions`: one version of a workflow, immutable.
@@ -40,6 +41,8 @@ pub struct Workflow {
     pub name: Option<String>,
     /// S2's `_vars`.
     pub variables: Value,
+    /// What starts it by itself.
+    pub triggers: Vec<Trigger>,
     /// Steps in the order of the document.
     pub steps: Vec<Arc<Step>>,
     /// Where each step is in `steps`.

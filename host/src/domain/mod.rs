@@ -22,6 +22,7 @@ pub mod time;
 pub mod timer;
 pub mod token;
 pub mod transition;
+pub mod trigger;
 pub mod variable;
 pub mod worker;
 

@@ -125,6 +125,7 @@ impl Engine {
                 return Ok(Deployed { definition: row, created: false });
             }
             let now = self.parts.clock.now();
+            definition::check_triggers(&document, &workflow, now)?;
             definition::trials(&document, &workflow, tenant, now, &*self.parts.plugins).await?;
             let row = DefinitionRow {
                 tenant: tenant.clone(),

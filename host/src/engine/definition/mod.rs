@@ -21,6 +21,7 @@ pub mod template;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod triggers;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ use serde_json::Value;
 use self::report::{Field, Report};
 pub use self::source::{Document, read};
 pub use self::trial::trials;
+pub use self::triggers::{check_triggers, runs};
 use super::Error;
 use super::port::Plugins;
 use crate::domain::definition::{Step, Workflow};
@@ -126,5 +128,13 @@ fn build(
         .collect();
     let index: BTreeMap<String, usize> =
         steps.iter().enumerate().map(|(at, step)| (step.id.clone(), at)).collect();
-    Workflow { key: key.to_owned(), version, name: draft.name, variables: draft.variables, steps, index }
+    Workflow {
+        key: key.to_owned(),
+        version,
+        name: draft.name,
+        variables: draft.variables,
+        triggers: draft.triggers,
+        steps,
+        index,
+    }
 }

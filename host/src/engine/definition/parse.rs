@@ -4,13 +4,14 @@ use serde_json::{Map, Value};
 
 use super::priority::{self, Priorities};
 use super::report::{Field, Report, shorten};
-use super::{NAME_CHARS_MAX, suggest, template};
+use super::{NAME_CHARS_MAX, suggest, template, triggers};
 use crate::domain::definition::{ErrorTarget, Mapping, OnError, Template};
 use crate::domain::json::canonical;
+use crate::domain::trigger::Trigger;
 
-const DOCUMENT_FIELDS: [&str; 8] =
-    ["key", "name", "description", "version", "variables", "priority", "steps", "nodes"];
-const DOCUMENT_LATER: [&str; 2] = ["triggers", "inputVariables"];
+const DOCUMENT_FIELDS: [&str; 9] =
+    ["key", "name", "description", "version", "variables", "priority", "triggers", "steps", "nodes"];
+const DOCUMENT_LATER: [&str; 1] = ["inputVariables"];
 const STEP_FIELDS: [&str; 11] = [
     "id",
     "name",
@@ -33,6 +34,7 @@ const JSONPATH: &str = "jsonpath";
 pub(super) struct Draft {
     pub(super) name: Option<String>,
     pub(super) variables: Value,
+    pub(super) triggers: Vec<Trigger>,
     pub(super) steps: Vec<DraftStep>,
 }
 
@@ -73,6 +75,7 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
         }
     };
     let priorities = priority::of_document(document, &root, report);
+    let triggers = triggers::of_document(document, &root, report);
     let (list_name, list) = either(document, "steps", "nodes", &root, report);
     let field = root.key(list_name);
     let steps = match list {
@@ -98,7 +101,7 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
             Vec::new()
         }
     };
-    Draft { name, variables, steps }
+    Draft { name, variables, triggers, steps }
 }
 
 fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Report<'_>) -> Option<DraftStep> {
@@ -297,7 +300,7 @@ fn named_mapper(mapper: &Value, field: &Field, report: &mut Report<'_>) -> Optio
 }
 
 /// Refuses fields that are not known, each with advice.
-fn names(
+pub(super) fn names(
     object: &Map<String, Value>,
     field: &Field,
     known: &[&str],
@@ -333,7 +336,12 @@ fn either<'a>(
     }
 }
 
-fn text(object: &Map<String, Value>, name: &str, field: &Field, report: &mut Report<'_>) -> Option<String> {
+pub(super) fn text(
+    object: &Map<String, Value>,
+    name: &str,
+    field: &Field,
+    report: &mut Report<'_>,
+) -> Option<String> {
     match object.get(name)? {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
@@ -356,7 +364,7 @@ fn required(object: &Map<String, Value>, name: &str, field: &Field, report: &mut
     String::new()
 }
 
-fn kind(value: &Value) -> &'static str {
+pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",
