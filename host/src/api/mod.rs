@@ -14,6 +14,7 @@ mod messages;
 mod n8n;
 mod n8n_batch;
 mod plugins;
+mod schedules;
 mod serve;
 mod tasks;
 mod timers;
@@ -103,6 +104,10 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(timers::fire))
         .routes(routes!(timers::reschedule))
         .routes(routes!(timers::cancel))
+        .routes(routes!(schedules::list))
+        .routes(routes!(schedules::show))
+        .routes(routes!(schedules::pause))
+        .routes(routes!(schedules::resume))
         .routes(routes!(incidents::list))
         .routes(routes!(incidents::resume))
         .routes(routes!(plugins::list))

@@ -16,6 +16,7 @@ pub mod limits;
 pub mod page;
 pub mod pattern;
 pub mod plugin;
+pub mod schedule;
 pub mod step;
 pub mod task;
 pub mod time;
@@ -27,7 +28,7 @@ pub mod variable;
 pub mod worker;
 
 pub use id::{
-    Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, SubscriptionId, TaskId, TenantId,
-    TimerId, TokenId,
+    Digest, EventId, IncidentId, InstanceId, LockToken, ScheduleId, StepExecutionId, SubscriptionId, TaskId,
+    TenantId, TimerId, TokenId,
 };
 pub use time::{Clock, SystemClock, Timestamp};

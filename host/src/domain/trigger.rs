@@ -12,6 +12,15 @@ pub struct Trigger {
     pub kind: TriggerKind,
 }
 
+impl Trigger {
+    /// The trigger as one that waits for the clock, if it is one.
+    pub fn cron(&self) -> Option<&CronTrigger> {
+        match &self.kind {
+            TriggerKind::Cron(cron) => Some(cron),
+        }
+    }
+}
+
 /// What a trigger waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TriggerKind {

@@ -38,8 +38,9 @@ pub(super) async fn timer_due(engine: &Engine, draft: &mut Draft, timer: &Timer)
     }
     draft.guards.push(guard);
     draft.writes.push(Write::FireTimer(TimerFired {
-        tenant: timer.tenant.clone(),
         id: timer.id,
+        tenant: timer.tenant.clone(),
+        trigger_at: timer.trigger_at,
         at: draft.now,
     }));
     let event = Event::TimerFired { key: timer.key.clone() };

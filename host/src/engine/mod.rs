@@ -32,6 +32,7 @@ mod recent;
 mod record;
 mod resume;
 mod revive;
+mod schedule;
 mod signal;
 mod start;
 mod surface;

@@ -30,6 +30,7 @@ twins! {
     11 "0011_batches",
     12 "0012_timer_list",
     14 "0014_expect",
+    30 "0030_schedules",
 }
 
 /// One step of the schema, in both dialects.

@@ -4,6 +4,7 @@ pub mod announce;
 pub mod plugins;
 pub mod query;
 pub mod store;
+pub mod time;
 pub mod workers;
 pub mod write;
 
@@ -11,5 +12,6 @@ pub use announce::{Announcer, Deed, Hint, Work};
 pub use plugins::{Answer, PluginCatalog, Plugins, StepType};
 pub use query::TaskQueries;
 pub use store::{Store, StoreError};
+pub use time::TimeRows;
 pub use workers::WorkerRows;
 pub use write::{Guard, Verdict, Write, WriteSet};

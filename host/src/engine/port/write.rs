@@ -12,6 +12,7 @@ use crate::domain::incident::Incident;
 use crate::domain::instance::{Instance, InstanceStatus};
 use crate::domain::journal::{Blob, JournalEntry};
 use crate::domain::plugin::PluginKind;
+use crate::domain::schedule::Schedule;
 use crate::domain::step::StepExecution;
 use crate::domain::task::Task;
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
@@ -19,8 +20,8 @@ use crate::domain::token::Token;
 use crate::domain::transition::Failure;
 use crate::domain::worker::WorkerNote;
 use crate::domain::{
-    Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, TaskId, TenantId, TimerId,
-    Timestamp, TokenId,
+    Digest, EventId, IncidentId, InstanceId, LockToken, ScheduleId, StepExecutionId, TaskId, TenantId,
+    TimerId, Timestamp, TokenId,
 };
 
 /// One transition: all of it is written, or nothing.
@@ -71,6 +72,15 @@ pub enum Guard {
         tenant: TenantId,
         /// Which.
         id: crate::domain::SubscriptionId,
+    },
+    /// The schedule's version is the one that was read.
+    Schedule {
+        /// Whose.
+        tenant: TenantId,
+        /// Which.
+        id: ScheduleId,
+        /// As read.
+        version: i64,
     },
     /// The outbox item is still there.
     Outbox {
@@ -167,6 +177,14 @@ pub enum Write {
     ForgetWorkers(WorkersForgotten),
     /// A new version of a workflow.
     InsertDefinition(DefinitionRow),
+    /// A workflow was deployed: its schedules are these, and no others.
+    KeepSchedules(SchedulesKept),
+    /// A schedule of a deployed workflow, new or as the new version has it.
+    UpsertSchedule(Schedule),
+    /// A schedule moved on, from the version before the one that it has now.
+    UpdateSchedule(Schedule),
+    /// An instance ended: due times that waited for it may begin.
+    WakeSchedules(SchedulesWoken),
     /// A new component; the same digest again is left as it is.
     InsertPlugin(PluginRow),
     /// A new token.
@@ -286,8 +304,28 @@ pub struct StepKey {
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct TimerFired {
-    pub tenant: TenantId,
     pub id: TimerId,
+    pub tenant: TenantId,
+    /// As read: one that was moved meanwhile does not fire.
+    pub trigger_at: Timestamp,
+    pub at: Timestamp,
+}
+
+/// A workflow has these schedules, by their triggers.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SchedulesKept {
+    pub tenant: TenantId,
+    pub workflow_key: String,
+    pub trigger_ids: Vec<String>,
+}
+
+/// Due times of a workflow may go on.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SchedulesWoken {
+    pub tenant: TenantId,
+    pub workflow_key: String,
     pub at: Timestamp,
 }
 

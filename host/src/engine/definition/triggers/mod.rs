@@ -102,7 +102,7 @@ fn id(members: &Map<String, Value>, word: &str, at: usize, field: &Field, report
 pub fn check_triggers(document: &Document, workflow: &Workflow, now: Timestamp) -> Result<(), Error> {
     let mut report = Report::new(Some(document.spots()));
     for (at, trigger) in workflow.triggers.iter().enumerate() {
-        let TriggerKind::Cron(cron) = &trigger.kind;
+        let Some(cron) = trigger.cron() else { continue };
         if let Err(sentence) = runs(cron, now, 1) {
             report.add(&Field::root().key("triggers").index(at).key("cron"), sentence);
         }
