@@ -11,6 +11,7 @@ mod cancel;
 mod committer;
 mod configure;
 mod crowd;
+mod deadline;
 mod decide;
 pub mod definition;
 mod definitions;

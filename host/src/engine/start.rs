@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::port::write::StartKey;
 use super::port::{Guard, Verdict, Write, WriteSet};
 use super::recent::Snapshot;
-use super::{Engine, Error, StartRequest, Started, advance, record};
+use super::{Engine, Error, StartRequest, Started, advance, deadline, record};
 use crate::domain::InstanceId;
 use crate::domain::instance::{Instance, InstanceStatus};
 use crate::domain::json::canonical;
@@ -101,6 +101,7 @@ impl Engine {
         advance::run(self, &mut draft).await?;
         refuse_unconfigurable(&draft)?;
         draft.settle();
+        deadline::of_instance(&mut draft, self.parts.limits.template_bytes_max)?;
         record::instance_end(&mut draft, InstanceStatus::Running);
         if let Some(key) = &request.idempotency_key {
             claim_key(&mut draft, key.clone());

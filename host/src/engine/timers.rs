@@ -11,7 +11,7 @@ use super::port::write::StepKey;
 use super::port::{Guard, Hint, Verdict, Write, WriteSet};
 use super::recent::Snapshot;
 use super::signal::Signal;
-use super::{Engine, Error, deliver};
+use super::{Engine, Error, deadline, deliver};
 use crate::domain::event::Event;
 use crate::domain::timer::Timer;
 use crate::domain::{InstanceId, TenantId, TimerId, Timestamp};
@@ -128,6 +128,10 @@ pub(super) async fn cancelled(engine: &Engine, draft: &mut Draft, timer: &Timer)
         key: timer.key.clone(),
         at: draft.now,
     }));
+    // A deadline is the host's own: the step knows nothing of it.
+    if timer.key == deadline::KEY {
+        return Ok(Taken::Done);
+    }
     let step_type = draft.workflow.step(&timer.step_id).map(|step| step.step_type.clone());
     let serving = step_type.and_then(|step_type| engine.parts.plugins.step_type(&step_type));
     if serving.is_some_and(|serving| serving.descriptor.accepts.iter().any(|kind| kind == CANCELLED)) {

@@ -3,6 +3,7 @@
 mod bad_input;
 mod batches;
 mod dead_letters;
+mod deadlines;
 mod definitions;
 mod external_task;
 mod graph;

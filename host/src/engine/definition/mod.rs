@@ -8,6 +8,7 @@
 //! after it follows the step before it, not the handler.
 
 mod check;
+mod deadline;
 mod graph;
 mod json;
 mod parse;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub use self::deadline::due_after;
 use self::report::{Field, Report};
 pub use self::source::{Document, read};
 pub use self::trial::trials;
@@ -91,6 +93,15 @@ fn check_key(key: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The steps whose results the templates of a step name.
+fn references(step: &parse::DraftStep) -> Vec<String> {
+    let mut found = template::references(&step.config);
+    if let Some(deadline) = &step.deadline {
+        found.extend(template::references(&deadline.after));
+    }
+    found
+}
+
 fn build(
     document: &Value,
     key: &str,
@@ -113,7 +124,8 @@ fn build(
         .zip(graph.nodes)
         .map(|(step, node)| {
             Arc::new(Step {
-                references: template::references(&step.config),
+                references: references(&step),
+                deadline: step.deadline,
                 id: step.id,
                 name: step.name,
                 step_type: step.step_type,
@@ -134,6 +146,7 @@ fn build(
         name: draft.name,
         variables: draft.variables,
         triggers: draft.triggers,
+        deadline: draft.deadline,
         steps,
         index,
     }

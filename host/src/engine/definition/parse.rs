@@ -4,15 +4,25 @@ use serde_json::{Map, Value};
 
 use super::priority::{self, Priorities};
 use super::report::{Field, Report, shorten};
-use super::{NAME_CHARS_MAX, suggest, template, triggers};
-use crate::domain::definition::{ErrorTarget, Mapping, OnError, Template};
+use super::{NAME_CHARS_MAX, deadline, suggest, template, triggers};
+use crate::domain::definition::{Deadline, ErrorTarget, Mapping, OnError, Template};
 use crate::domain::json::canonical;
 use crate::domain::trigger::Trigger;
 
-const DOCUMENT_FIELDS: [&str; 9] =
-    ["key", "name", "description", "version", "variables", "priority", "triggers", "steps", "nodes"];
+const DOCUMENT_FIELDS: [&str; 10] = [
+    "key",
+    "name",
+    "description",
+    "version",
+    "variables",
+    "priority",
+    "triggers",
+    "deadline",
+    "steps",
+    "nodes",
+];
 const DOCUMENT_LATER: [&str; 1] = ["inputVariables"];
-const STEP_FIELDS: [&str; 11] = [
+const STEP_FIELDS: [&str; 12] = [
     "id",
     "name",
     "description",
@@ -24,6 +34,7 @@ const STEP_FIELDS: [&str; 11] = [
     "outputMapping",
     "mapper",
     "priority",
+    "deadline",
 ];
 const STEP_LATER: [&str; 4] = ["when", "retry", "retryWhen", "compensate"];
 
@@ -35,6 +46,7 @@ pub(super) struct Draft {
     pub(super) name: Option<String>,
     pub(super) variables: Value,
     pub(super) triggers: Vec<Trigger>,
+    pub(super) deadline: Option<Deadline>,
     pub(super) steps: Vec<DraftStep>,
 }
 
@@ -53,6 +65,7 @@ pub(super) struct DraftStep {
     pub(super) depends_on: Option<Vec<String>>,
     pub(super) on_error: OnError,
     pub(super) mapping: Option<Mapping>,
+    pub(super) deadline: Option<Deadline>,
     /// Where the mapper is named.
     pub(super) mapping_field: Field,
 }
@@ -76,6 +89,7 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
     };
     let priorities = priority::of_document(document, &root, report);
     let triggers = triggers::of_document(document, &root, report);
+    let deadline = deadline::read(document, &root, report);
     let (list_name, list) = either(document, "steps", "nodes", &root, report);
     let field = root.key(list_name);
     let steps = match list {
@@ -101,7 +115,7 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
             Vec::new()
         }
     };
-    Draft { name, variables, triggers, steps }
+    Draft { name, variables, triggers, deadline, steps }
 }
 
 fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Report<'_>) -> Option<DraftStep> {
@@ -144,6 +158,7 @@ fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Repor
         config: templates(&raw_config, &config_field, report),
         depends_on: depends_on(step, &field, report),
         on_error: on_error(step, &field, report),
+        deadline: deadline::read(step, &field, report),
         id,
         step_type,
         raw_config,

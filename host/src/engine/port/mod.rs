@@ -1,6 +1,7 @@
 //! What the engine needs from outside, as traits: the rooms behind them are chosen at start.
 
 pub mod announce;
+pub mod guard;
 pub mod plugins;
 pub mod query;
 pub mod store;
@@ -9,9 +10,10 @@ pub mod workers;
 pub mod write;
 
 pub use announce::{Announcer, Deed, Hint, Work};
+pub use guard::Guard;
 pub use plugins::{Answer, PluginCatalog, Plugins, StepType};
 pub use query::TaskQueries;
 pub use store::{Store, StoreError};
 pub use time::TimeRows;
 pub use workers::WorkerRows;
-pub use write::{Guard, Verdict, Write, WriteSet};
+pub use write::{Verdict, Write, WriteSet};

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::Hint;
+use super::{Guard, Hint};
 use crate::domain::batch::Batch;
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
@@ -20,8 +20,8 @@ use crate::domain::token::Token;
 use crate::domain::transition::Failure;
 use crate::domain::worker::WorkerNote;
 use crate::domain::{
-    Digest, EventId, IncidentId, InstanceId, LockToken, ScheduleId, StepExecutionId, TaskId, TenantId,
-    TimerId, Timestamp, TokenId,
+    Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, TaskId, TenantId, TimerId,
+    Timestamp, TokenId,
 };
 
 /// One transition: all of it is written, or nothing.
@@ -33,90 +33,6 @@ pub struct WriteSet {
     pub writes: Vec<Write>,
     /// What to announce once it is committed, here and on other nodes.
     pub hints: Vec<Hint>,
-}
-
-/// Something that must still be so when a transition is written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "guard", rename_all = "snake_case")]
-pub enum Guard {
-    /// The instance's version is the one that was read.
-    Instance {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: InstanceId,
-        /// As read.
-        version: i64,
-    },
-    /// The task's version is the one that was read: claims and heartbeats raise it, not the instance's.
-    Task {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: TaskId,
-        /// As read.
-        version: i64,
-    },
-    /// The timer has not fired and was not withdrawn or moved.
-    Timer {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: TimerId,
-        /// As read.
-        trigger_at: Timestamp,
-    },
-    /// The subscription is still there.
-    Subscription {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: crate::domain::SubscriptionId,
-    },
-    /// The schedule's version is the one that was read.
-    Schedule {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: ScheduleId,
-        /// As read.
-        version: i64,
-    },
-    /// The outbox item is still there.
-    Outbox {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: Uuid,
-    },
-    /// No instance was started with this idempotency key; else the verdict is [`Verdict::Started`].
-    StartKey {
-        /// Whose.
-        tenant: TenantId,
-        /// The workflow's key.
-        workflow_key: String,
-        /// The caller's key.
-        key: String,
-    },
-    /// The newest version of the workflow is still this one. Unlike all others it is not exclusive: any number of
-    /// starts may rely on it.
-    NewestVersion {
-        /// Whose.
-        tenant: TenantId,
-        /// The workflow's key.
-        key: String,
-        /// As remembered.
-        version: i32,
-    },
-    /// The newest version of the workflow is this one (0: there is none).
-    DefinitionVersion {
-        /// Whose.
-        tenant: TenantId,
-        /// The workflow's key.
-        key: String,
-        /// As read.
-        version: i32,
-    },
 }
 
 /// One row to write, or a set of rows to close. Adding one: a variant here, and a pair of `.sql` files.

@@ -33,7 +33,8 @@ pub(super) fn plan(row: &Schedule, now: Timestamp, still_runs: bool) -> Plan {
     };
     let waited = row.queued_until.is_some_and(|until| due <= until);
     let missed = !waited && now.millis() - due.millis() > MISSED_AFTER_MS;
-    let recent = now.plus_millis(-MISSED_AFTER_MS);
+    // The first due time after this one was not missed.
+    let recent = now.plus_millis(-MISSED_AFTER_MS - 1);
     let mut start = Some(due);
     let mut after = due;
     match row.misfire {

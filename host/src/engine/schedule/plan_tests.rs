@@ -1,3 +1,5 @@
+//! What is done at a due time, case by case.
+
 use super::*;
 use crate::domain::{ScheduleId, TenantId};
 use serde_json::json;
