@@ -21,6 +21,8 @@ use super::AppState;
         (name = "external tasks", description = "For workers"),
         (name = "tasks", description = "Tasks and dead letters, for operators"),
         (name = "workers", description = "Who works, and what was withdrawn from them"),
+        (name = "timers", description = "What waits for a time"),
+        (name = "schedules", description = "Workflows that the clock starts"),
         (name = "incidents", description = "Plugins at fault"),
         (name = "plugins", description = "What is loaded"),
         (name = "messages", description = "Messages to steps that wait"),

@@ -15,7 +15,7 @@ use super::AppState;
 use super::error::Problem;
 use crate::domain::json::{self, Flaw};
 use crate::domain::page::PageRequest;
-use crate::domain::{IncidentId, InstanceId, TaskId, TimerId, TokenId};
+use crate::domain::{IncidentId, InstanceId, ScheduleId, TaskId, TimerId, TokenId};
 
 /// A JSON body of some shape. An empty body is an empty object.
 pub(super) struct Json<T>(pub(super) T);
@@ -128,6 +128,9 @@ impl Named for IncidentId {
 }
 impl Named for TimerId {
     const WHAT: &'static str = "a timer";
+}
+impl Named for ScheduleId {
+    const WHAT: &'static str = "a schedule";
 }
 impl Named for TokenId {
     const WHAT: &'static str = "a token";

@@ -15,6 +15,7 @@ mod n8n;
 mod n8n_batch;
 mod outbox;
 mod plugins;
+mod schedules;
 mod secrets;
 mod serve;
 mod tasks;
@@ -105,6 +106,10 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(timers::fire))
         .routes(routes!(timers::reschedule))
         .routes(routes!(timers::cancel))
+        .routes(routes!(schedules::list))
+        .routes(routes!(schedules::show))
+        .routes(routes!(schedules::pause))
+        .routes(routes!(schedules::resume))
         .routes(routes!(incidents::list))
         .routes(routes!(incidents::resume))
         .routes(routes!(plugins::list))

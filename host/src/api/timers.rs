@@ -28,7 +28,7 @@ pub(super) struct TimerView {
     step_id: String,
     /// The key that the step gave to it.
     key: String,
-    /// DELAY, SCHEDULED, REMINDER, or a step type's own word.
+    /// DELAY, SCHEDULED, REMINDER, DEADLINE, or a step type's own word.
     timer_type: String,
     #[schema(value_type = String, format = DateTime)]
     trigger_at: Timestamp,
@@ -47,7 +47,8 @@ impl From<Timer> for TimerView {
             id: timer.id.0,
             workflow_instance_id: timer.workflow_instance_id.0,
             step_id: timer.step_id,
-            key: timer.key,
+            // The host's own keys begin with a character that nobody wants to see.
+            key: timer.key.trim_start_matches('\u{1}').to_owned(),
             timer_type: timer.timer_type,
             trigger_at: timer.trigger_at,
             triggered: timer.triggered,

@@ -12,6 +12,7 @@ use super::AppState;
 use super::access::Operator;
 use super::error::{Problem, ProblemBody};
 use super::extract::{Name, Query, Text, unreadable_path};
+use super::schedules::TriggerView;
 use super::view::PageView;
 use crate::domain::Timestamp;
 use crate::domain::definition::DefinitionRow;
@@ -36,6 +37,10 @@ pub(super) struct WorkflowView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     document: Option<Value>,
+    /// In the answer to a deployment: what starts it by the clock, with the next five run times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    triggers: Vec<TriggerView>,
 }
 
 impl WorkflowView {
@@ -52,16 +57,19 @@ impl WorkflowView {
             created_at: row.created_at,
             source: Some(row.source),
             document: Some(row.document),
+            triggers: Vec::new(),
         }
     }
 }
 
 /// Deploys a workflow, as YAML or JSON. The same document again makes no new version.
 #[utoipa::path(post, path = "/api/v1/workflows", tag = "workflows",
-    params(("key" = Option<String>, Query, description = "The workflow's key, if the document has none")),
+    params(("key" = Option<String>, Query, description = "The workflow's key, if the document has none"),
+        ("dryRun" = Option<bool>, Query, description = "true checks the document and writes nothing")),
     request_body(content = String, content_type = "application/yaml"),
     responses((status = 201, body = WorkflowView, description = "A new version"),
-        (status = 200, body = WorkflowView, description = "The newest version is this document"),
+        (status = 200, body = WorkflowView,
+            description = "The newest version is this document, or nothing was to be written"),
         (status = 400, body = ProblemBody, description = "Each mistake with its line and field")))]
 pub(super) async fn deploy(
     State(state): State<AppState>,
@@ -69,9 +77,16 @@ pub(super) async fn deploy(
     query: Query,
     Text(source): Text,
 ) -> Result<(StatusCode, JsonAnswer<WorkflowView>), Problem> {
-    let deployed = state.node.engine.deploy(&tenant, query.text("key").as_deref(), &source).await?;
-    let status = if deployed.created { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, JsonAnswer(WorkflowView::brief(deployed.definition))))
+    let dry_run = query.parsed("dryRun", "true or false")?.unwrap_or(false);
+    let (engine, key) = (&state.node.engine, query.text("key"));
+    let deployed = match dry_run {
+        true => engine.check_deployment(&tenant, key.as_deref(), &source).await?,
+        false => engine.deploy(&tenant, key.as_deref(), &source).await?,
+    };
+    let status = if deployed.created && !dry_run { StatusCode::CREATED } else { StatusCode::OK };
+    let now = state.node.clock.now();
+    let triggers = deployed.triggers.iter().filter_map(|trigger| TriggerView::of(trigger, now)).collect();
+    Ok((status, JsonAnswer(WorkflowView { triggers, ..WorkflowView::brief(deployed.definition) })))
 }
 
 /// Lists the newest version of each workflow, by key.

@@ -83,7 +83,7 @@ enum Command {
     /// See and change what waits for a time.
     #[command(subcommand)]
     Timer(timer::Command),
-    /// See when a cron expression runs.
+    /// See and stop what starts workflows by the clock, and when a cron expression runs.
     #[command(subcommand)]
     Schedule(schedule::Command),
     /// See what plugins did wrong, and go on after a repair.
@@ -157,7 +157,11 @@ async fn run(cli: Cli, output: &Output) -> Result<(), Error> {
         Command::Instance(command) => instance::run(command, &client()?, output).await,
         Command::Task(command) => task::run(command, &client()?, output).await,
         Command::Timer(command) => timer::run(command, &client()?, output).await,
-        Command::Schedule(command) => schedule::run(command, output),
+        Command::Schedule(command) => {
+            // A preview asks no server.
+            let client = if command.is_local() { None } else { Some(client()?) };
+            schedule::run(command, client.as_ref(), output).await
+        }
         Command::Incident(command) => incident::run(command, &client()?, output).await,
         Command::DeadLetter(command) => dead_letter::run(command, &client()?, output).await,
         Command::Worker(command) => worker::run(command, &client()?, output).await,

@@ -1,13 +1,14 @@
-//! `stepwell schedule`: when a cron expression runs, before anything depends on it.
+//! `stepwell schedule`: what starts workflows by the clock, and when a cron expression runs.
 
 use serde_json::json;
 use stepwell_schedule::{Cron, Zone, moment, show_utc};
 
 use super::Error;
-use super::print::Output;
+use super::client::{Client, query, segment};
+use super::print::{Output, cell};
 use crate::domain::{Clock as _, SystemClock};
 
-/// See when a cron expression runs.
+/// See and stop what starts workflows by the clock.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Show the next run times of a cron expression.
@@ -26,20 +27,87 @@ pub(super) enum Command {
         #[arg(long, value_name = "TIME")]
         from: Option<String>,
     },
+    /// List schedules: the cron triggers of all workflows.
+    List {
+        /// Only of this workflow.
+        #[arg(long)]
+        workflow: Option<String>,
+        /// How many.
+        #[arg(long)]
+        limit: Option<u32>,
+        /// The cursor that the page before ended with.
+        #[arg(long)]
+        after: Option<String>,
+    },
+    /// Show a schedule and its next runs.
+    Show {
+        /// The schedule's id.
+        id: String,
+    },
+    /// Stop a schedule: it starts nothing until it is resumed.
+    Pause {
+        /// The schedule's id.
+        id: String,
+    },
+    /// Let a schedule go on with its next due time.
+    Resume {
+        /// The schedule's id.
+        id: String,
+    },
 }
 
-/// Runs it. There is nothing to ask a server for.
-pub(super) fn run(command: Command, output: &Output) -> Result<(), Error> {
-    let Command::Preview { cron, tz, count, from } = command;
+impl Command {
+    /// Whether no server is asked.
+    pub(super) fn is_local(&self) -> bool {
+        matches!(self, Self::Preview { .. })
+    }
+}
+
+/// Runs it.
+pub(super) async fn run(command: Command, client: Option<&Client>, output: &Output) -> Result<(), Error> {
+    let path = |id: &str, verb: &str| format!("/api/v1/schedules/{}{verb}", segment(id));
+    let client = || client.ok_or_else(|| Error::usage("there is no server to ask"));
+    match command {
+        Command::Preview { cron, tz, count, from } => preview(&cron, &tz, count, from.as_deref(), output)?,
+        Command::List { workflow, limit, after } => {
+            let parameters =
+                query(&[("workflow", workflow), ("limit", limit.map(|n| n.to_string())), ("after", after)]);
+            let answer = client()?.get("/api/v1/schedules", &parameters).await?;
+            let columns = [
+                ("ID", "/id"),
+                ("WORKFLOW", "/workflowKey"),
+                ("TRIGGER", "/triggerId"),
+                ("CRON", "/cron"),
+                ("ZONE", "/timeZone"),
+                ("PAUSED", "/paused"),
+                ("NEXT", "/nextAt"),
+                ("LAST", "/lastAt"),
+            ];
+            output.list(&answer, &columns);
+        }
+        Command::Show { id } => output.value(&client()?.get(&path(&id, ""), &[]).await?),
+        Command::Pause { id } => {
+            let answer = client()?.post(&path(&id, "/pause"), &json!({})).await?;
+            output.answer(&answer, format!("paused: {id}"));
+        }
+        Command::Resume { id } => {
+            let answer = client()?.post(&path(&id, "/resume"), &json!({})).await?;
+            output.answer(&answer, format!("resumed: {id}, next at {}", cell(&answer, "/nextAt")));
+        }
+    }
+    Ok(())
+}
+
+fn preview(cron: &str, tz: &str, count: u16, from: Option<&str>, output: &Output) -> Result<(), Error> {
     let now_ms = SystemClock.now().millis();
-    let zone = Zone::named(&tz).map_err(|why| Error::usage(format!("--tz: {why}")))?;
-    let from_ms = match &from {
+    let zone = Zone::named(tz).map_err(|why| Error::usage(format!("--tz: {why}")))?;
+    let from_ms = match from {
         Some(text) => {
             moment(text, now_ms, Some(&zone)).map_err(|why| Error::usage(format!("--from: {why}")))?
         }
         None => now_ms,
     };
-    let runs = Cron::parse(&cron, zone.clone())
+    let runs = Cron::parse(cron, zone.clone())
         .and_then(|parsed| parsed.upcoming(from_ms, usize::from(count)))
         .map_err(Error::usage)?;
     if output.json {

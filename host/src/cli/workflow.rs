@@ -18,6 +18,9 @@ pub(super) enum Command {
         /// The workflow's key; the document's own `key` if absent.
         #[arg(long)]
         key: Option<String>,
+        /// Only check it, and show when its triggers would run.
+        #[arg(long)]
+        dry_run: bool,
     },
     /// List workflows, each with its newest version.
     List {
@@ -41,14 +44,21 @@ pub(super) enum Command {
 /// Runs it.
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
     match command {
-        Command::Deploy { file, key } => {
+        Command::Deploy { file, key, dry_run } => {
             let source = input::file(&file)?;
-            let (answer, created) = deploy(client, &source, key).await?;
-            let made = if created { "deployed" } else { "unchanged" };
+            let (answer, created) = send(client, &source, key, dry_run).await?;
+            let made = match (dry_run, created) {
+                (true, _) => "checked, not deployed",
+                (false, true) => "deployed",
+                (false, false) => "unchanged",
+            };
             let key = cell(&answer, "/key");
             let version = cell(&answer, "/version");
             output.answer(&answer, format!("{made}: {key}, version {version}"));
-            output.line(format!("next: stepwell instance start {key} --context '{{}}' --watch"));
+            runs_ahead(&answer, output);
+            if !dry_run {
+                output.line(format!("next: stepwell instance start {key} --context '{{}}' --watch"));
+            }
         }
         Command::List { limit, after } => {
             let parameters = query(&[("limit", limit.map(|n| n.to_string())), ("after", after)]);
@@ -71,16 +81,35 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
     Ok(())
 }
 
+/// When each trigger runs next.
+fn runs_ahead(answer: &Value, output: &Output) {
+    for trigger in answer["triggers"].as_array().into_iter().flatten() {
+        let runs = trigger["upcoming"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let (id, cron) = (cell(trigger, "/id"), cell(trigger, "/cron"));
+        output.line(format!("{id} ({cron}, {}) runs at:", cell(trigger, "/timeZone")));
+        runs.for_each(|run| output.line(format!("  {run}")));
+    }
+}
+
 /// Deploys a document; what it is now, and whether that is a new version.
 pub(super) async fn deploy(
     client: &Client,
     source: &str,
     key: Option<String>,
 ) -> Result<(Value, bool), Error> {
+    send(client, source, key, false).await
+}
+
+async fn send(
+    client: &Client,
+    source: &str,
+    key: Option<String>,
+    dry_run: bool,
+) -> Result<(Value, bool), Error> {
     let kind = if source.trim_start().starts_with('{') { "application/json" } else { "application/yaml" };
     let request = client
         .request(Method::POST, "/api/v1/workflows")
-        .query(&query(&[("key", key)]))
+        .query(&query(&[("key", key), ("dryRun", dry_run.then(|| "true".to_owned()))]))
         .header("content-type", kind)
         .body(source.to_owned());
     let response = client.open(request).await?;

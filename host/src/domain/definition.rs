@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::trigger::Trigger;
 use super::{Digest, TenantId, Timestamp};
 
 /// A row of `workflow_definitions`: one version of a workflow, immutable.
@@ -40,6 +41,10 @@ pub struct Workflow {
     pub name: Option<String>,
     /// S2's `_vars`.
     pub variables: Value,
+    /// What starts it by itself.
+    pub triggers: Vec<Trigger>,
+    /// How long an instance may take.
+    pub deadline: Option<Deadline>,
     /// Steps in the order of the document.
     pub steps: Vec<Arc<Step>>,
     /// Where each step is in `steps`.
@@ -85,6 +90,26 @@ pub struct Step {
     pub mapping: Option<Mapping>,
     /// Names and texts for its workers: `extensionProperties`.
     pub properties: BTreeMap<String, String>,
+    /// How long it may take.
+    pub deadline: Option<Deadline>,
+}
+
+/// How long a step or an instance may take, and what happens if it takes longer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deadline {
+    /// From its beginning: a duration, or a template that becomes one.
+    pub after: Template,
+    /// What happens.
+    pub escalation: Escalation,
+}
+
+/// What happens when a deadline passes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Escalation {
+    /// The step or the instance fails with this code.
+    Error(String),
+    /// A message of this name is published, and all goes on.
+    Event(String),
 }
 
 /// Where a step's errors lead: by code, and `*` for any other.

@@ -80,6 +80,8 @@ uuid_id! {
     TaskId,
     /// A timer.
     TimerId,
+    /// A schedule: a cron trigger of a deployed workflow.
+    ScheduleId,
     /// A subscription to messages.
     SubscriptionId,
     /// An event in the inbox.

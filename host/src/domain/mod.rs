@@ -17,6 +17,7 @@ pub mod limits;
 pub mod page;
 pub mod pattern;
 pub mod plugin;
+pub mod schedule;
 pub mod secret;
 pub mod step;
 pub mod task;
@@ -24,12 +25,13 @@ pub mod time;
 pub mod timer;
 pub mod token;
 pub mod transition;
+pub mod trigger;
 pub mod turn;
 pub mod variable;
 pub mod worker;
 
 pub use id::{
-    Digest, EventId, IncidentId, InstanceId, LockToken, StepExecutionId, SubscriptionId, TaskId, TenantId,
-    TimerId, TokenId,
+    Digest, EventId, IncidentId, InstanceId, LockToken, ScheduleId, StepExecutionId, SubscriptionId, TaskId,
+    TenantId, TimerId, TokenId,
 };
 pub use time::{Clock, SystemClock, Timestamp};

@@ -233,7 +233,7 @@ fn set_timer(
 }
 
 /// What leaves the host goes through the outbox, in the order of its ordering key.
-fn send(draft: &mut Draft, execution: StepExecutionId, effect: &Effect) {
+pub(super) fn send(draft: &mut Draft, execution: StepExecutionId, effect: &Effect) {
     let ordering_key = match effect {
         Effect::Publish { name, correlation, .. } => {
             format!("{name}/{}", correlation.as_deref().unwrap_or(""))

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::definition::template::{self, Scope};
 use super::draft::Draft;
-use super::{Engine, Error};
-use crate::domain::Digest;
+use super::{Engine, Error, deadline};
 use crate::domain::definition::Step;
 use crate::domain::json::canonical;
 use crate::domain::step::{StepExecution, StepStatus};
 use crate::domain::transition::Failure;
+use crate::domain::{Digest, Timestamp};
 
 /// What a step begins with.
 pub(super) struct Configured {
@@ -21,6 +21,8 @@ pub(super) struct Configured {
     pub(super) config: String,
     /// Outputs of the steps before it.
     pub(super) input: Value,
+    /// When it must have ended.
+    pub(super) deadline: Option<Timestamp>,
 }
 
 /// Resolves a step's templates. The inner error is the step's: it fails with it.
@@ -53,6 +55,15 @@ pub(super) async fn run(
             return Ok(Err(Failure::new(error.code(), format!("step '{}': {error}", definition.id))));
         }
     };
+    let deadline = match definition.deadline.as_ref().map(|deadline| {
+        let after = template::resolve(&deadline.after, &scope, engine.parts.limits.template_bytes_max);
+        after.map_err(|error| error.to_string()).and_then(|after| deadline::due(&after, draft.now))
+    }) {
+        Some(Err(why)) => {
+            return Ok(Err(Failure::new("config_invalid", format!("step '{}': {why}", definition.id))));
+        }
+        due => due.and_then(Result::ok),
+    };
     let serving = engine.parts.plugins.step_type(&definition.step_type);
     if let Some(serving) = &serving {
         let flaws = engine.parts.plugins.check_config(&serving.digest, &config);
@@ -63,7 +74,8 @@ pub(super) async fn run(
     }
     let before = definition.depends_on.iter().filter_map(|id| Some((id.clone(), outputs.get(id)?.clone())));
     let input = Value::Object(before.collect());
-    Ok(Ok(Configured { digest: serving.map(|serving| serving.digest), config: canonical(&config), input }))
+    let (digest, config) = (serving.map(|serving| serving.digest), canonical(&config));
+    Ok(Ok(Configured { digest, config, input, deadline }))
 }
 
 /// What stands for the secrets that the definition names: only its text can bring one in.

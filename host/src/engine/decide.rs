@@ -11,7 +11,7 @@ use super::configure::{self, Configured};
 use super::draft::Draft;
 use super::mapping::{self, Mapped};
 use super::port::Answer;
-use super::{Engine, Error, advance, apply, hold, ledger, persist, record};
+use super::{Engine, Error, advance, apply, deadline, hold, ledger, persist, record};
 use crate::domain::definition::Step;
 use crate::domain::event::Event;
 use crate::domain::plugin::{CallContext, Fault, Refusal, StepCall, StepVerb, Usage};
@@ -35,18 +35,23 @@ pub(super) async fn start(engine: &Engine, draft: &mut Draft, definition: &Arc<S
             return Ok(());
         }
     };
-    let Configured { digest, config, input } = configured;
-    let Some(digest) = digest else {
-        let fault = hold::missing_type(&engine.parts, &definition.step_type);
-        hold::step(draft, definition, &fault, None, None);
-        return Ok(());
-    };
-    {
-        let step = draft.step_mut(definition);
-        step.plugin_digest = Some(digest.clone());
-        step.config = Some(config);
+    let Configured { digest, config, input, deadline } = configured;
+    match digest {
+        None => {
+            let fault = hold::missing_type(&engine.parts, &definition.step_type);
+            hold::step(draft, definition, &fault, None, None);
+        }
+        Some(digest) => {
+            let step = draft.step_mut(definition);
+            step.plugin_digest = Some(digest.clone());
+            step.config = Some(config);
+            call(engine, draft, definition, &digest, StepVerb::Start { input }, None).await?;
+        }
     }
-    call(engine, draft, definition, &digest, StepVerb::Start { input }, None).await
+    if let Some(at) = deadline {
+        deadline::of_step(draft, definition, at);
+    }
+    Ok(())
 }
 
 /// Something happened to a step that waits. `kept` is set if the event is in the inbox already.

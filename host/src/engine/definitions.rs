@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use super::definition;
-use super::port::{Guard, Verdict, Write, WriteSet};
+use super::port::write::SchedulesKept;
+use super::port::{Guard, Hint, Verdict, Write, WriteSet};
 use super::recent::lock;
-use super::{Deployed, Engine, Error, Parts};
+use super::{Deployed, Engine, Error, Parts, definition, schedule};
 use crate::domain::definition::{DefinitionRow, Workflow};
 use crate::domain::json::canonical;
 use crate::domain::{Digest, TenantId};
@@ -113,6 +113,26 @@ impl Engine {
         key: Option<&str>,
         source: &str,
     ) -> Result<Deployed, Error> {
+        self.deploy_or_check(tenant, key, source, false).await
+    }
+
+    /// What deploying a document would say; nothing is written.
+    pub async fn check_deployment(
+        &self,
+        tenant: &TenantId,
+        key: Option<&str>,
+        source: &str,
+    ) -> Result<Deployed, Error> {
+        self.deploy_or_check(tenant, key, source, true).await
+    }
+
+    async fn deploy_or_check(
+        &self,
+        tenant: &TenantId,
+        key: Option<&str>,
+        source: &str,
+        only_check: bool,
+    ) -> Result<Deployed, Error> {
         let document = definition::read(source, &self.parts.limits)?;
         let key = definition::choose_key(&document, key)?;
         let digest = Digest::of(canonical(document.value()).as_bytes());
@@ -127,9 +147,10 @@ impl Engine {
                 &*self.parts.plugins,
             )?;
             if let Some(row) = latest.filter(|row| row.digest == digest) {
-                return Ok(Deployed { definition: row, created: false });
+                return Ok(Deployed { definition: row, created: false, triggers: workflow.triggers });
             }
             let now = self.parts.clock.now();
+            definition::check_triggers(&document, &workflow, now)?;
             definition::trials(&document, &workflow, tenant, now, &*self.parts.plugins).await?;
             let row = DefinitionRow {
                 tenant: tenant.clone(),
@@ -141,10 +162,13 @@ impl Engine {
                 document: document.value().clone(),
                 created_at: now,
             };
-            let guard = Guard::DefinitionVersion { tenant: tenant.clone(), key: key.clone(), version };
-            let writes = vec![Write::InsertDefinition(row.clone())];
-            match self.committer.commit(WriteSet { guards: vec![guard], writes, hints: Vec::new() }).await? {
-                Verdict::Applied => return Ok(Deployed { definition: row, created: true }),
+            if only_check {
+                return Ok(Deployed { definition: row, created: true, triggers: workflow.triggers });
+            }
+            match self.committer.commit(deployment(&row, &workflow, version)).await? {
+                Verdict::Applied => {
+                    return Ok(Deployed { definition: row, created: true, triggers: workflow.triggers });
+                }
                 Verdict::Refused(reason) => return Err(Error::unprocessable("data_refused", reason)),
                 Verdict::Conflict | Verdict::Started(_) => {}
             }
@@ -154,6 +178,21 @@ impl Engine {
             message: format!("workflow '{key}' keeps changing; try again"),
         })
     }
+}
+
+/// A new version, and its schedules in place of those of the version before.
+fn deployment(row: &DefinitionRow, workflow: &Workflow, before: i32) -> WriteSet {
+    let (tenant, key) = (row.tenant.clone(), row.key.clone());
+    let schedules = schedule::of_workflow(&tenant, workflow, row.created_at);
+    let guard = Guard::DefinitionVersion { tenant: tenant.clone(), key: key.clone(), version: before };
+    let mut writes = vec![Write::InsertDefinition(row.clone())];
+    if before > 0 || !schedules.is_empty() {
+        let trigger_ids = schedules.iter().map(|schedule| schedule.trigger_id.clone()).collect();
+        writes.push(Write::KeepSchedules(SchedulesKept { tenant, workflow_key: key, trigger_ids }));
+    }
+    let hints = schedules.iter().filter_map(|schedule| Some(Hint::Due { at: schedule.due_at? })).collect();
+    writes.extend(schedules.into_iter().map(Write::UpsertSchedule));
+    WriteSet { guards: vec![guard], writes, hints }
 }
 
 fn unknown(key: &str, version: Option<i32>) -> Error {

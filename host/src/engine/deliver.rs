@@ -5,7 +5,7 @@ use super::mailbox::Taken;
 use super::port::write::TimerFired;
 use super::port::{Guard, Write};
 use super::signal::Origin;
-use super::{Engine, Error, decide, ledger};
+use super::{Engine, Error, deadline, decide, ledger};
 use crate::domain::event::{Event, InboxEvent};
 use crate::domain::json::canonical;
 use crate::domain::step::StepStatus;
@@ -38,10 +38,15 @@ pub(super) async fn timer_due(engine: &Engine, draft: &mut Draft, timer: &Timer)
     }
     draft.guards.push(guard);
     draft.writes.push(Write::FireTimer(TimerFired {
-        tenant: timer.tenant.clone(),
         id: timer.id,
+        tenant: timer.tenant.clone(),
+        trigger_at: timer.trigger_at,
         at: draft.now,
     }));
+    if timer.key == deadline::KEY {
+        deadline::passed(engine, draft, timer).await?;
+        return Ok(Taken::Done);
+    }
     let event = Event::TimerFired { key: timer.key.clone() };
     to_step(engine, draft, &timer.step_id, timer.step_execution_id, &event, Some(&timer.key)).await?;
     Ok(Taken::Done)

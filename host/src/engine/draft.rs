@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use super::deadline;
 use super::port::store::Result as StoreResult;
 use super::port::write::InstanceUpdate;
 use super::port::{Guard, Hint, Store, Write, WriteSet};
@@ -204,6 +205,9 @@ impl Draft {
                 InstanceStatus::Completed
             }
         };
+        if instance.status.ended() {
+            deadline::withdraw(self);
+        }
     }
 
     /// All of it as one transition, and the instance as it will be if that is committed.

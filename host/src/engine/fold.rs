@@ -9,7 +9,8 @@ use super::mailbox::{Envelope, Taken};
 use super::port::Verdict;
 use super::signal::Signal;
 use super::{
-    Engine, Error, advance, cancel, deliver, give_up, outgoing, record, resume, revive, timers, variables,
+    Engine, Error, advance, cancel, deliver, give_up, outgoing, record, resume, revive, schedule, timers,
+    variables,
 };
 use crate::domain::definition::Workflow;
 use crate::domain::instance::Instance;
@@ -95,6 +96,9 @@ async fn decide(engine: &Arc<Engine>, mut draft: Draft, signals: &[&Signal]) -> 
     }
     draft.settle();
     record::instance_end(&mut draft, was);
+    if draft.instance.status.ended() && !was.ended() {
+        schedule::wake(&mut draft);
+    }
     let (set, snapshot) = draft.into_write_set();
     Ok(Decided::Committed(match engine.committer.commit(set).await? {
         Verdict::Applied => {

@@ -61,6 +61,11 @@ pub(super) fn record(ledger: &mut BTreeMap<String, String>, effect: &Effect) -> 
     }
 }
 
+/// Notes a timer of the host's own.
+pub(super) fn open_timer(ledger: &mut BTreeMap<String, String>, key: &str) {
+    ledger.insert(key.to_owned(), "set-timer:".to_owned());
+}
+
 /// Notes that a task, timer or subscription is over.
 pub(super) fn close(ledger: &mut BTreeMap<String, String>, key: &str) {
     if let Some(mark) = ledger.get_mut(key)

@@ -54,6 +54,11 @@ impl Recent {
         lock(&self.instances).put(id, snapshot, bytes, INSTANCE_BYTES_MAX);
     }
 
+    /// Whether an instance is kept.
+    pub(super) fn has_instance(&self, id: InstanceId) -> bool {
+        lock(&self.instances).things.contains_key(&id)
+    }
+
     /// Takes an instance out.
     pub(super) fn take_instance(&self, tenant: &TenantId, id: InstanceId) -> Option<Snapshot> {
         lock(&self.instances).take(&id).filter(|snapshot| snapshot.instance.tenant == *tenant)

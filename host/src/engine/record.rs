@@ -56,6 +56,11 @@ pub(super) fn unconfigurable(draft: &mut Draft, definition: &Step, failure: &Fai
     step_line(draft, definition, "start", None, note, None, None, NO_USAGE);
 }
 
+/// A step's deadline has passed.
+pub(super) fn deadline(draft: &mut Draft, definition: &Step, note: String) {
+    step_line(draft, definition, "deadline", None, note, None, None, NO_USAGE);
+}
+
 /// A mapper answered.
 pub(super) fn transform(
     draft: &mut Draft,

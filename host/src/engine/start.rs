@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::definitions::Chosen;
 use super::draft::Draft;
 use super::port::write::StartKey;
 use super::port::{Guard, Verdict, Write, WriteSet};
 use super::recent::Snapshot;
-use super::{Engine, Error, StartRequest, Started, advance, record};
+use super::{Engine, Error, StartRequest, Started, advance, deadline, record};
 use crate::domain::InstanceId;
 use crate::domain::instance::{Instance, InstanceStatus};
 use crate::domain::json::canonical;
@@ -43,7 +45,7 @@ impl Engine {
             return Ok(Started { id, created: false });
         }
         for _ in 0..self.parts.limits.conflict_attempts_max {
-            let (set, snapshot) = self.begin(&request).await?;
+            let (set, snapshot) = self.begin(&request, request.context.clone()).await?;
             let id = snapshot.instance.id;
             match self.committer.commit(set).await? {
                 Verdict::Applied => {
@@ -64,7 +66,11 @@ impl Engine {
     }
 
     /// A new instance whose first steps are decided, not committed yet.
-    async fn begin(&self, request: &StartRequest) -> Result<(WriteSet, Snapshot), Error> {
+    pub(super) async fn begin(
+        &self,
+        request: &StartRequest,
+        trigger: Value,
+    ) -> Result<(WriteSet, Snapshot), Error> {
         let Chosen { workflow, guard } = self
             .definitions
             .choose(&self.parts, &request.tenant, &request.workflow_key, request.version)
@@ -80,7 +86,7 @@ impl Engine {
             version: 0,
             open_steps: 0,
             open_incidents: 0,
-            trigger: request.context.clone(),
+            trigger,
             context: request.context.clone(),
             error: None,
             traceparent: request.traceparent.clone(),
@@ -96,6 +102,7 @@ impl Engine {
         advance::run(self, &mut draft).await?;
         refuse_unconfigurable(&draft)?;
         draft.settle();
+        deadline::of_instance(&mut draft, self.parts.limits.template_bytes_max)?;
         record::instance_end(&mut draft, InstanceStatus::Running);
         if let Some(key) = &request.idempotency_key {
             claim_key(&mut draft, key.clone());
@@ -103,7 +110,7 @@ impl Engine {
         Ok(draft.into_write_set())
     }
 
-    fn check_start(&self, request: &StartRequest) -> Result<(), Error> {
+    pub(super) fn check_start(&self, request: &StartRequest) -> Result<(), Error> {
         if !request.context.is_object() {
             return Err(Error::invalid("invalid_request", "`context` must be a JSON object"));
         }

@@ -18,6 +18,7 @@ use super::recent::Recent;
 use crate::domain::definition::DefinitionRow;
 use crate::domain::limits::Limits;
 use crate::domain::token::Token;
+use crate::domain::trigger::Trigger;
 use crate::domain::{Clock, InstanceId, TenantId, Timestamp};
 
 /// What the engine is made of.
@@ -59,6 +60,8 @@ pub struct Deployed {
     pub definition: DefinitionRow,
     /// False if the newest version was this document already.
     pub created: bool,
+    /// What starts it by itself.
+    pub triggers: Vec<Trigger>,
 }
 
 /// A wish to start an instance.

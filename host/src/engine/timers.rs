@@ -1,5 +1,6 @@
 //! What an operator does with a timer: fire it now, move it, withdraw it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -8,16 +9,49 @@ use super::draft::Draft;
 use super::mailbox::Taken;
 use super::port::write::StepKey;
 use super::port::{Guard, Hint, Verdict, Write, WriteSet};
+use super::recent::Snapshot;
 use super::signal::Signal;
-use super::{Engine, Error, deliver};
+use super::{Engine, Error, deadline, deliver};
 use crate::domain::event::Event;
 use crate::domain::timer::Timer;
-use crate::domain::{TenantId, TimerId, Timestamp};
+use crate::domain::{InstanceId, TenantId, TimerId, Timestamp};
 
 /// The custom event of a timer that was withdrawn, sent to steps whose descriptor's `accepts` lists it.
 const CANCELLED: &str = "timer-cancelled";
 
 impl Engine {
+    /// Reads what timers need to fire, all at once, where this host does not remember it: one by one, ten thousand that
+    /// are due together would be twenty thousand reads. What cannot be read now, each reads for itself.
+    pub async fn expect_timers(&self, timers: &[Timer]) {
+        let unknown = |timer: &&Timer| !self.recent.has_instance(timer.workflow_instance_id);
+        let timers: Vec<Timer> = timers.iter().filter(unknown).cloned().collect();
+        if timers.len() < 2 {
+            return;
+        }
+        let store = &self.parts.store;
+        // The instance first: a step that changes in between has raised its instance's version, and the guard tells.
+        let Ok(instances) = store.instances_of_timers(&timers).await else { return };
+        let Ok(steps) = store.steps_of_timers(&timers).await else { return };
+        let mut snapshots: HashMap<InstanceId, Snapshot> = instances
+            .into_iter()
+            .map(|instance| {
+                let (steps, known) = Default::default();
+                (instance.id, Snapshot { instance, steps, known, whole: false })
+            })
+            .collect();
+        for timer in &timers {
+            if let Some(snapshot) = snapshots.get_mut(&timer.workflow_instance_id) {
+                snapshot.known.insert(timer.step_id.clone());
+            }
+        }
+        for step in steps {
+            if let Some(snapshot) = snapshots.get_mut(&step.instance_id) {
+                snapshot.steps.insert(step.step_id.clone(), step);
+            }
+        }
+        snapshots.into_values().for_each(|snapshot| self.recent.keep_instance(snapshot));
+    }
+
     /// Fires a timer before its time.
     pub async fn fire_timer(self: &Arc<Self>, tenant: &TenantId, id: TimerId) -> Result<(), Error> {
         self.signal_timer(tenant, id, |timer| Signal::TimerDue(Box::new(timer))).await
@@ -94,6 +128,10 @@ pub(super) async fn cancelled(engine: &Engine, draft: &mut Draft, timer: &Timer)
         key: timer.key.clone(),
         at: draft.now,
     }));
+    // A deadline is the host's own: the step knows nothing of it.
+    if timer.key == deadline::KEY {
+        return Ok(Taken::Done);
+    }
     let step_type = draft.workflow.step(&timer.step_id).map(|step| step.step_type.clone());
     let serving = step_type.and_then(|step_type| engine.parts.plugins.step_type(&step_type));
     if serving.is_some_and(|serving| serving.descriptor.accepts.iter().any(|kind| kind == CANCELLED)) {

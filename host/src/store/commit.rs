@@ -7,7 +7,6 @@ use std::time::Instant;
 use super::driver::{Driver, Transaction};
 use super::error::Fault;
 use super::guard;
-use super::order::Kind;
 use super::prepare::{Prepared, Row};
 use crate::engine::port::store::{Result, Turn};
 use crate::engine::port::{Hint, StoreError, Verdict, Write};
@@ -87,10 +86,7 @@ async fn write(
         let writes: Vec<&Write> = same_kind.iter().map(|row| row.write).collect();
         let written = tx.write(statement, &writes).await?;
         failpoint::pass(Point::CommitStatement);
-        if all_there
-            && matches!(kind, Kind::UpdateInstance | Kind::UpdateTask | Kind::LockTask)
-            && written < writes.len()
-        {
+        if all_there && kind.expects_its_rows() && written < writes.len() {
             return Ok(false);
         }
     }

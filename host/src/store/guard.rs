@@ -73,17 +73,25 @@ pub(super) fn presumable(sets: &[Arc<Prepared>]) -> bool {
     let mut taken: HashSet<Uuid> = HashSet::new();
     for set in sets {
         let updates = |write: &&Write| {
-            matches!(write, Write::UpdateInstance(_) | Write::UpdateTask(_) | Write::LockTask(_))
+            matches!(
+                write,
+                Write::UpdateInstance(_) | Write::UpdateTask(_) | Write::LockTask(_) | Write::FireTimer(_)
+            )
         };
         let mut unguarded = set.set.writes.iter().filter(updates).count();
         for guard in &set.set.guards {
-            let (id, version) = match guard {
-                Guard::Instance { id, version, .. } => (id.0, version),
-                Guard::Task { id, version, .. } => (id.0, version),
+            let (id, from_there) = match guard {
+                Guard::Instance { id, version, .. } => {
+                    (id.0, written_version(&set.set, id.0) == Some(version + 1))
+                }
+                Guard::Task { id, version, .. } => {
+                    (id.0, written_version(&set.set, id.0) == Some(version + 1))
+                }
+                Guard::Timer { id, trigger_at, .. } => (id.0, fires(&set.set, id.0, *trigger_at)),
                 Guard::NewestVersion { .. } | Guard::StartKey { .. } => continue,
                 _ => return false,
             };
-            if !taken.insert(id) || written_version(&set.set, id) != Some(version + 1) {
+            if !taken.insert(id) || !from_there {
                 return false;
             }
             unguarded -= 1;
@@ -102,6 +110,14 @@ fn written_version(set: &WriteSet, id: Uuid) -> Option<i64> {
         Write::UpdateTask(row) if row.id.0 == id => Some(row.version),
         Write::LockTask(row) if row.id.0 == id => Some(row.version),
         _ => None,
+    })
+}
+
+/// Whether a transition fires a timer, as it was read.
+fn fires(set: &WriteSet, id: Uuid, trigger_at: Timestamp) -> bool {
+    set.writes.iter().any(|write| match write {
+        Write::FireTimer(fired) => fired.id.0 == id && fired.trigger_at == trigger_at,
+        _ => false,
     })
 }
 
@@ -144,7 +160,7 @@ fn name(rank: usize, tenant: &str, id: &str) -> String {
 }
 
 /// The statements that find what is guarded, by rank.
-static LOOKS: [&Statement; 7] = [
+static LOOKS: [&Statement; 8] = [
     &statement::GUARD_INSTANCES,
     &statement::GUARD_TASKS,
     &statement::GUARD_TIMERS,
@@ -152,6 +168,7 @@ static LOOKS: [&Statement; 7] = [
     &statement::GUARD_OUTBOX,
     &statement::GUARD_DEFINITIONS,
     &statement::GUARD_NEWEST,
+    &statement::GUARD_SCHEDULES,
 ];
 
 fn subject(guard: &Guard) -> Option<Subject<'_>> {
@@ -163,6 +180,7 @@ fn subject(guard: &Guard) -> Option<Subject<'_>> {
         Guard::Outbox { tenant, id } => (4, tenant, id.to_string()),
         Guard::DefinitionVersion { tenant, key, .. } => (5, tenant, key.clone()),
         Guard::NewestVersion { tenant, key, .. } => (6, tenant, key.clone()),
+        Guard::Schedule { tenant, id, .. } => (7, tenant, id.to_string()),
         Guard::StartKey { .. } => return None,
     };
     Some(Subject { rank, tenant: tenant.as_str(), id })
@@ -200,7 +218,9 @@ fn holds(guard: &Guard, found: &Found) -> bool {
     let Some(subject) = subject(guard) else { return true };
     let Some(found) = found.get(&subject.name()) else { return false };
     match guard {
-        Guard::Instance { version, .. } | Guard::Task { version, .. } => found.as_i64() == Some(*version),
+        Guard::Instance { version, .. } | Guard::Task { version, .. } | Guard::Schedule { version, .. } => {
+            found.as_i64() == Some(*version)
+        }
         Guard::DefinitionVersion { version, .. } | Guard::NewestVersion { version, .. } => {
             found.as_i64() == Some(i64::from(*version))
         }

@@ -33,6 +33,7 @@ twins! {
     15 "0015_turns",
     20 "0020_secrets",
     21 "0021_dead_items",
+    30 "0030_schedules",
 }
 
 /// One step of the schema, in both dialects.

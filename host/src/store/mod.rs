@@ -24,6 +24,7 @@ mod rows;
 mod sqlite;
 mod statement;
 mod task_queries;
+mod time;
 mod workers;
 
 use std::sync::Arc;

@@ -15,6 +15,10 @@ use crate::engine::port::Write;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     InsertDefinition,
+    KeepSchedules,
+    UpsertSchedule,
+    UpdateSchedule,
+    WakeSchedules,
     InsertPlugin,
     InsertToken,
     RevokeToken,
@@ -57,10 +61,19 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// Whether its rows are changed only as they were read: the statement says how many it found.
+    pub(super) fn expects_its_rows(self) -> bool {
+        matches!(self, Self::UpdateInstance | Self::UpdateTask | Self::LockTask | Self::FireTimer)
+    }
+
     /// The statement that writes all rows of the kind.
     pub(super) fn statement(self) -> Option<&'static Statement> {
         Some(match self {
             Self::InsertDefinition => &statement::INSERT_DEFINITIONS,
+            Self::KeepSchedules => &statement::KEEP_SCHEDULES,
+            Self::UpsertSchedule => &statement::UPSERT_SCHEDULES,
+            Self::UpdateSchedule => &statement::UPDATE_SCHEDULES,
+            Self::WakeSchedules => &statement::WAKE_SCHEDULES,
             Self::InsertPlugin => &statement::INSERT_PLUGINS,
             Self::InsertToken => &statement::INSERT_TOKENS,
             Self::RevokeToken => &statement::REVOKE_TOKENS,
@@ -117,6 +130,17 @@ pub(super) fn classify(write: &Write) -> (Kind, Name) {
     match write {
         Write::InsertDefinition(row) => {
             (Kind::InsertDefinition, Name::Text(format!("{}/{}/{}", row.tenant, row.key, row.version)))
+        }
+        Write::KeepSchedules(row) => {
+            (Kind::KeepSchedules, Name::Text(format!("{}/{}", row.tenant, row.workflow_key)))
+        }
+        Write::UpsertSchedule(row) => (
+            Kind::UpsertSchedule,
+            Name::Text(format!("{}/{}/{}", row.tenant, row.workflow_key, row.trigger_id)),
+        ),
+        Write::UpdateSchedule(row) => (Kind::UpdateSchedule, id(row.id)),
+        Write::WakeSchedules(row) => {
+            (Kind::WakeSchedules, Name::Text(format!("{}/{}", row.tenant, row.workflow_key)))
         }
         Write::InsertPlugin(row) => (Kind::InsertPlugin, Name::Text(row.digest.to_string())),
         Write::InsertToken(row) => (Kind::InsertToken, id(row.id)),

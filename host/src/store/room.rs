@@ -69,7 +69,7 @@ impl<D: Driver> Room<D> {
         parse(write.statement, task.await.map_err(ended)?)
     }
 
-    async fn claim_due<T: DeserializeOwned>(
+    pub(super) async fn claim_due<T: DeserializeOwned>(
         &self,
         statement: &'static Statement,
         now: Timestamp,

@@ -63,6 +63,7 @@ pairs! { false;
     GUARD_OUTBOX = "guard_outbox",
     GUARD_DEFINITIONS = "guard_definitions",
     GUARD_NEWEST = "guard_newest",
+    GUARD_SCHEDULES = "guard_schedules",
     CLAIM_START_KEYS = "claim_start_keys",
     USED_START_KEYS = "used_start_keys",
 }
@@ -70,6 +71,10 @@ pairs! { false;
 // Writes of a transition.
 pairs! { false;
     INSERT_DEFINITIONS = "insert_definitions",
+    KEEP_SCHEDULES = "keep_schedules",
+    UPSERT_SCHEDULES = "upsert_schedules",
+    UPDATE_SCHEDULES = "update_schedules",
+    WAKE_SCHEDULES = "wake_schedules",
     INSERT_PLUGINS = "insert_plugins",
     INSERT_TOKENS = "insert_tokens",
     REVOKE_TOKENS = "revoke_tokens",
@@ -116,6 +121,7 @@ pairs! { false;
     LEASE_TASKS = "lease_tasks",
     CLAIM_TIMERS = "claim_timers",
     CLAIM_OUTBOX = "claim_outbox",
+    CLAIM_SCHEDULES = "claim_schedules",
 }
 
 // Reads.
@@ -136,6 +142,9 @@ pairs! { false;
     DEFINITIONS = "definitions",
     TIMERS = "timers",
     TIMER = "timer",
+    SCHEDULE = "schedule",
+    INSTANCES_OF_TIMERS = "instances_of_timers",
+    STEPS_OF_TIMERS = "steps_of_timers",
     BLOBS = "blobs",
     TOKEN = "token",
     TOKENS = "tokens",
@@ -162,6 +171,7 @@ pairs! { true;
     TASKS = "tasks",
     INCIDENTS = "incidents",
     TIMER_LIST = "timer_list",
+    SCHEDULES = "schedules",
     JOURNAL = "journal",
     OUTBOX = "outbox",
     DEAD_ITEMS = "dead_items",

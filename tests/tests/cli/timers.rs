@@ -68,3 +68,27 @@ async fn timers_are_listed_moved_fired_and_cancelled() {
     host.cli(&["timer", "show", timer]).await.exits(3);
     host.stop().await;
 }
+
+#[tokio::test]
+async fn schedules_are_shown_before_deploying_listed_paused_and_resumed() {
+    let data = folder();
+    let host = Host::on_sqlite(&data, &[]).await;
+    let file = data.path().join("nightly.yaml");
+    let source = "triggers:\n  - { cron: 0 2 * * *, timeZone: Europe/Prague }\nsteps:\n  - { id: wait, type: TIMER, config: { \
+                  delay: 2h } }\n";
+    std::fs::write(&file, source).unwrap();
+    let deploy = ["workflow", "deploy", file.to_str().unwrap(), "--key", "nightly"];
+    let checked = host.cli(&[&deploy[..], &["--dry-run"]].concat()).await.exits(0);
+    assert!(checked.stdout.starts_with("checked, not deployed: nightly, version 1"), "{checked:?}");
+    assert_eq!(checked.stdout.lines().filter(|line| line.starts_with("  2")).count(), 5, "{checked:?}");
+    host.cli(&["workflow", "show", "nightly"]).await.exits(3);
+    host.cli(&deploy).await.exits(0);
+    let listed = host.cli_json(&["schedule", "list", "--workflow", "nightly"]).await;
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    host.cli(&["schedule", "pause", id]).await.exits(0);
+    assert_eq!(host.cli_json(&["schedule", "show", id]).await["paused"], true);
+    let resumed = host.cli(&["schedule", "resume", id]).await.exits(0);
+    assert!(resumed.stdout.contains("next at 2"), "{resumed:?}");
+    host.cli(&["schedule", "pause", "00000000-0000-4000-8000-000000000000"]).await.exits(3);
+    host.stop().await;
+}

@@ -135,7 +135,7 @@ async fn timers_subscriptions_and_outgoing_items_are_guarded(db: TestDb) -> Resu
     assert_eq!(commit_one(&*store, set(vec![by_time(at(11))], vec![])).await?, Verdict::Conflict);
     let all = vec![by_time(at(10)), by_subscription, by_item];
     let consume = vec![
-        Write::FireTimer(TimerFired { tenant: tenant.clone(), id: timer.id, at: at(12) }),
+        Write::FireTimer(TimerFired { id: timer.id, tenant: tenant.clone(), trigger_at: at(10), at: at(12) }),
         Write::DeleteSubscription(StepKey {
             tenant: tenant.clone(),
             step_execution_id: case.step.id,

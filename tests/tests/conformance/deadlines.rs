@@ -47,7 +47,8 @@ async fn timers_are_leased_and_fire_once(db: TestDb) -> Result<()> {
     assert_eq!(store.claim_timers(at(20), at(50), 1).await?, from_ref(&two), "the earliest first");
     assert_eq!(store.claim_timers(at(20), at(50), 9).await?, from_ref(&one));
     assert_eq!(store.claim_timers(at(49), at(99), 9).await?, []);
-    let fired = TimerFired { tenant: case.tenant.clone(), id: two.id, at: at(21) };
+    let fired =
+        TimerFired { id: two.id, tenant: case.tenant.clone(), trigger_at: two.trigger_at, at: at(21) };
     apply(&*store, vec![Write::FireTimer(fired)]).await?;
     assert_eq!(store.claim_timers(at(60), at(99), 9).await?, from_ref(&one));
     assert_eq!(store.timers(&case.tenant, case.instance.id).await?, [one]);

@@ -168,7 +168,8 @@ async fn no_write_crosses(db: TestDb) -> Result<()> {
                 attacks.push(Write::UpdateTask(task));
             }
             Write::UpsertTimer(timer) => {
-                attacks.push(Write::FireTimer(TimerFired { tenant, id: timer.id, at: at(1) }));
+                let trigger_at = timer.trigger_at;
+                attacks.push(Write::FireTimer(TimerFired { id: timer.id, tenant, trigger_at, at: at(1) }));
             }
             Write::InsertOutbox(item) => {
                 let mut item = item.clone();

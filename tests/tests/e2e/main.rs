@@ -3,6 +3,7 @@
 mod bad_input;
 mod batches;
 mod dead_letters;
+mod deadlines;
 mod definitions;
 mod external_task;
 mod fairness;
@@ -16,7 +17,10 @@ mod preload;
 mod requests;
 mod rescue;
 mod retention;
+mod schedules;
+mod schedules_api;
 mod secrets;
+mod still;
 mod tenants;
 mod timers;
 mod two_hosts;

@@ -29,6 +29,7 @@ fn resolved(value: &Value, context: &Value) -> Result<Result<Value, TemplateErro
         execution: &json!({ "id": "i", "businessKey": null, "version": 1 }),
         outputs: &HashMap::from([(String::from("a"), context.clone())]),
         errors: &HashMap::new(),
+        secrets: &json!({}),
     };
     Ok(resolve(&template, &scope, BYTES_MAX))
 }

@@ -7,6 +7,7 @@ mod gate;
 mod memory;
 mod memory_commit;
 mod memory_queries;
+mod memory_time;
 mod memory_workers;
 mod model;
 mod plugins;

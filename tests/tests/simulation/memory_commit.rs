@@ -43,6 +43,7 @@ fn refuse(tables: &Tables, guard: &Guard) -> Option<Verdict> {
         Guard::Timer { id, trigger_at, .. } => {
             tables.timers.get(id).is_some_and(|(row, _)| !row.triggered && row.trigger_at == *trigger_at)
         }
+        Guard::Schedule { .. } => true,
         Guard::Subscription { id, .. } => tables.subscriptions.contains_key(id),
         Guard::Outbox { id, .. } => tables.outbox.contains_key(id),
         Guard::StartKey { tenant, workflow_key, key } => {
@@ -160,6 +161,10 @@ fn insert_or_update(tables: &mut Tables, write: &Write) {
         | Write::UpsertSecret(_)
         | Write::ResealSecret(_)
         | Write::DeleteSecret(_)
+        | Write::KeepSchedules(_)
+        | Write::UpsertSchedule(_)
+        | Write::UpdateSchedule(_)
+        | Write::WakeSchedules(_)
         | Write::DeleteInstance(_)
         | Write::DeleteJournal(_)
         | Write::NoteWorker(_)

@@ -8,6 +8,7 @@
 //! after it follows the step before it, not the handler.
 
 mod check;
+mod deadline;
 mod graph;
 mod json;
 mod parse;
@@ -22,6 +23,7 @@ pub mod template;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod triggers;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -29,9 +31,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub use self::deadline::due_after;
 use self::report::{Field, Report};
 pub use self::source::{Document, read};
 pub use self::trial::trials;
+pub use self::triggers::{check_triggers, runs};
 use super::Error;
 use super::port::Plugins;
 use crate::domain::definition::{Step, Workflow};
@@ -90,6 +94,15 @@ fn check_key(key: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The steps whose results the templates of a step name.
+fn references(step: &parse::DraftStep) -> Vec<String> {
+    let mut found = template::references(&step.config);
+    if let Some(deadline) = &step.deadline {
+        found.extend(template::references(&deadline.after));
+    }
+    found
+}
+
 fn build(
     document: &Value,
     key: &str,
@@ -112,8 +125,9 @@ fn build(
         .zip(graph.nodes)
         .map(|(step, node)| {
             Arc::new(Step {
-                references: template::references(&step.config),
+                references: references(&step),
                 secrets: template::secrets(&step.config),
+                deadline: step.deadline,
                 id: step.id,
                 name: step.name,
                 step_type: step.step_type,
@@ -129,5 +143,14 @@ fn build(
         .collect();
     let index: BTreeMap<String, usize> =
         steps.iter().enumerate().map(|(at, step)| (step.id.clone(), at)).collect();
-    Workflow { key: key.to_owned(), version, name: draft.name, variables: draft.variables, steps, index }
+    Workflow {
+        key: key.to_owned(),
+        version,
+        name: draft.name,
+        variables: draft.variables,
+        triggers: draft.triggers,
+        deadline: draft.deadline,
+        steps,
+        index,
+    }
 }

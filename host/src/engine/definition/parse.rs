@@ -7,14 +7,25 @@ use serde_json::{Map, Value};
 use super::priority::{self, Priorities};
 use super::properties;
 use super::report::{Field, Report, shorten};
-use super::{NAME_CHARS_MAX, suggest, template};
-use crate::domain::definition::{ErrorTarget, Mapping, OnError, Template};
+use super::{NAME_CHARS_MAX, deadline, suggest, template, triggers};
+use crate::domain::definition::{Deadline, ErrorTarget, Mapping, OnError, Template};
 use crate::domain::json::canonical;
+use crate::domain::trigger::Trigger;
 
-const DOCUMENT_FIELDS: [&str; 8] =
-    ["key", "name", "description", "version", "variables", "priority", "steps", "nodes"];
-const DOCUMENT_LATER: [&str; 2] = ["triggers", "inputVariables"];
-const STEP_FIELDS: [&str; 12] = [
+const DOCUMENT_FIELDS: [&str; 10] = [
+    "key",
+    "name",
+    "description",
+    "version",
+    "variables",
+    "priority",
+    "triggers",
+    "deadline",
+    "steps",
+    "nodes",
+];
+const DOCUMENT_LATER: [&str; 1] = ["inputVariables"];
+const STEP_FIELDS: [&str; 13] = [
     "id",
     "name",
     "description",
@@ -27,6 +38,7 @@ const STEP_FIELDS: [&str; 12] = [
     "mapper",
     "priority",
     "extensionProperties",
+    "deadline",
 ];
 const STEP_LATER: [&str; 4] = ["when", "retry", "retryWhen", "compensate"];
 
@@ -37,6 +49,8 @@ const JSONPATH: &str = "jsonpath";
 pub(super) struct Draft {
     pub(super) name: Option<String>,
     pub(super) variables: Value,
+    pub(super) triggers: Vec<Trigger>,
+    pub(super) deadline: Option<Deadline>,
     pub(super) steps: Vec<DraftStep>,
 }
 
@@ -56,6 +70,7 @@ pub(super) struct DraftStep {
     pub(super) on_error: OnError,
     pub(super) mapping: Option<Mapping>,
     pub(super) properties: BTreeMap<String, String>,
+    pub(super) deadline: Option<Deadline>,
     /// Where the mapper is named.
     pub(super) mapping_field: Field,
 }
@@ -78,6 +93,8 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
         }
     };
     let priorities = priority::of_document(document, &root, report);
+    let triggers = triggers::of_document(document, &root, report);
+    let deadline = deadline::read(document, &root, report);
     let (list_name, list) = either(document, "steps", "nodes", &root, report);
     let field = root.key(list_name);
     let steps = match list {
@@ -103,7 +120,7 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
             Vec::new()
         }
     };
-    Draft { name, variables, steps }
+    Draft { name, variables, triggers, deadline, steps }
 }
 
 fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Report<'_>) -> Option<DraftStep> {
@@ -147,6 +164,7 @@ fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Repor
         depends_on: depends_on(step, &field, report),
         on_error: on_error(step, &field, report),
         properties: properties::of_step(step, &field, report),
+        deadline: deadline::read(step, &field, report),
         id,
         step_type,
         raw_config,
@@ -303,7 +321,7 @@ fn named_mapper(mapper: &Value, field: &Field, report: &mut Report<'_>) -> Optio
 }
 
 /// Refuses fields that are not known, each with advice.
-fn names(
+pub(super) fn names(
     object: &Map<String, Value>,
     field: &Field,
     known: &[&str],
@@ -339,7 +357,12 @@ fn either<'a>(
     }
 }
 
-fn text(object: &Map<String, Value>, name: &str, field: &Field, report: &mut Report<'_>) -> Option<String> {
+pub(super) fn text(
+    object: &Map<String, Value>,
+    name: &str,
+    field: &Field,
+    report: &mut Report<'_>,
+) -> Option<String> {
     match object.get(name)? {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
@@ -362,7 +385,7 @@ fn required(object: &Map<String, Value>, name: &str, field: &Field, report: &mut
     String::new()
 }
 
-fn kind(value: &Value) -> &'static str {
+pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",

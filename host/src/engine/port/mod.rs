@@ -2,17 +2,21 @@
 
 pub mod announce;
 mod changes;
+pub mod guard;
 pub mod outgoing;
 pub mod plugins;
 pub mod query;
 pub mod store;
+pub mod time;
 pub mod workers;
 pub mod write;
 
 pub use announce::{Announcer, Deed, Handed, Hint, Seat, Work};
+pub use guard::Guard;
 pub use outgoing::OutgoingRows;
 pub use plugins::{Answer, PluginCatalog, Plugins, StepType};
 pub use query::TaskQueries;
 pub use store::{Store, StoreError};
+pub use time::TimeRows;
 pub use workers::WorkerRows;
-pub use write::{Guard, Verdict, Write, WriteSet};
+pub use write::{Verdict, Write, WriteSet};

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{Hint, TaskQueries, Verdict, WriteSet};
+use super::{Hint, TaskQueries, TimeRows, Verdict, WriteSet};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
 use crate::domain::incident::Incident;
@@ -141,7 +141,7 @@ pub struct EndedInstance {
 
 /// The database, whichever it is. Every read of users' data is scoped by a tenant.
 #[async_trait]
-pub trait Store: super::WorkerRows + TaskQueries + super::OutgoingRows {
+pub trait Store: super::WorkerRows + TaskQueries + TimeRows + super::OutgoingRows {
     // -- write verbs ---------------------------------------------------------------------------
 
     /// Writes a batch of transitions in one transaction; the verdicts are in the order of the batch.

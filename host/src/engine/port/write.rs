@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::Hint;
 pub use super::changes::{InstanceUpdate, TaskLocked};
 pub use super::outgoing::{DeadItem, Named};
+use super::{Guard, Hint};
 use crate::domain::batch::{Batch, BatchesForgotten};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
@@ -14,6 +14,7 @@ use crate::domain::incident::Incident;
 use crate::domain::instance::Instance;
 use crate::domain::journal::{Blob, JournalEntry};
 use crate::domain::plugin::PluginKind;
+use crate::domain::schedule::Schedule;
 use crate::domain::secret::Secret;
 use crate::domain::step::StepExecution;
 use crate::domain::task::Task;
@@ -33,81 +34,6 @@ pub struct WriteSet {
     pub writes: Vec<Write>,
     /// What to announce once it is committed, here and on other nodes.
     pub hints: Vec<Hint>,
-}
-
-/// Something that must still be so when a transition is written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "guard", rename_all = "snake_case")]
-pub enum Guard {
-    /// The instance's version is the one that was read.
-    Instance {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: InstanceId,
-        /// As read.
-        version: i64,
-    },
-    /// The task's version is the one that was read: claims and heartbeats raise it, not the instance's.
-    Task {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: TaskId,
-        /// As read.
-        version: i64,
-    },
-    /// The timer has not fired and was not withdrawn or moved.
-    Timer {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: TimerId,
-        /// As read.
-        trigger_at: Timestamp,
-    },
-    /// The subscription is still there.
-    Subscription {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: crate::domain::SubscriptionId,
-    },
-    /// The outbox item is still there.
-    Outbox {
-        /// Whose.
-        tenant: TenantId,
-        /// Which.
-        id: Uuid,
-    },
-    /// No instance was started with this idempotency key; else the verdict is [`Verdict::Started`].
-    StartKey {
-        /// Whose.
-        tenant: TenantId,
-        /// The workflow's key.
-        workflow_key: String,
-        /// The caller's key.
-        key: String,
-    },
-    /// The newest version of the workflow is still this one. Unlike all others it is not exclusive: any number of
-    /// starts may rely on it.
-    NewestVersion {
-        /// Whose.
-        tenant: TenantId,
-        /// The workflow's key.
-        key: String,
-        /// As remembered.
-        version: i32,
-    },
-    /// The newest version of the workflow is this one (0: there is none).
-    DefinitionVersion {
-        /// Whose.
-        tenant: TenantId,
-        /// The workflow's key.
-        key: String,
-        /// As read.
-        version: i32,
-    },
 }
 
 /// One row to write, or a set of rows to close. Adding one: a variant here, and a pair of `.sql` files.
@@ -174,6 +100,14 @@ pub enum Write {
     ForgetBatches(BatchesForgotten),
     /// A new version of a workflow.
     InsertDefinition(DefinitionRow),
+    /// A workflow was deployed: its schedules are these, and no others.
+    KeepSchedules(SchedulesKept),
+    /// A schedule of a deployed workflow, new or as the new version has it.
+    UpsertSchedule(Schedule),
+    /// A schedule moved on, from the version before the one that it has now.
+    UpdateSchedule(Schedule),
+    /// An instance ended: due times that waited for it may begin.
+    WakeSchedules(SchedulesWoken),
     /// A new component; the same digest again is left as it is.
     InsertPlugin(PluginRow),
     /// A new token.
@@ -252,8 +186,28 @@ pub struct StepKey {
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct TimerFired {
-    pub tenant: TenantId,
     pub id: TimerId,
+    pub tenant: TenantId,
+    /// As read: one that was moved meanwhile does not fire.
+    pub trigger_at: Timestamp,
+    pub at: Timestamp,
+}
+
+/// A workflow has these schedules, by their triggers.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SchedulesKept {
+    pub tenant: TenantId,
+    pub workflow_key: String,
+    pub trigger_ids: Vec<String>,
+}
+
+/// Due times of a workflow may go on.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SchedulesWoken {
+    pub tenant: TenantId,
+    pub workflow_key: String,
     pub at: Timestamp,
 }
 

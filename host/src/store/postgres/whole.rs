@@ -21,13 +21,15 @@ use crate::store::order::Kind;
 use crate::store::prepare::Prepared;
 
 /// Kinds that can be written together.
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 10] = [
     Kind::InsertInstance,
     Kind::UpdateInstance,
     Kind::UpsertStep,
     Kind::InsertTask,
     Kind::UpdateTask,
     Kind::LockTask,
+    Kind::FireTimer,
+    Kind::UpsertTimer,
     Kind::InsertBlob,
     Kind::InsertJournal,
 ];
@@ -51,9 +53,20 @@ pub(super) struct Seal {
 /// Whether a batch can be written as one statement.
 pub(super) fn fits(sets: &[Arc<Prepared>]) -> bool {
     let plain = |guard: &Guard| {
-        matches!(guard, Guard::Instance { .. } | Guard::Task { .. } | Guard::NewestVersion { .. })
+        matches!(
+            guard,
+            Guard::Instance { .. } | Guard::Task { .. } | Guard::Timer { .. } | Guard::NewestVersion { .. }
+        )
     };
-    sets.iter().all(|set| set.set.guards.iter().all(plain) && set.rows().all(|row| KINDS.contains(&row.kind)))
+    // A timer that is set again as it fires is one key with two rows, one after the other.
+    let apart = |set: &Prepared| {
+        let has = |kind: Kind| set.rows().any(|row| row.kind == kind);
+        !(has(Kind::FireTimer) && has(Kind::UpsertTimer))
+    };
+    let fine = |set: &Arc<Prepared>| {
+        set.set.guards.iter().all(plain) && set.rows().all(|row| KINDS.contains(&row.kind)) && apart(set)
+    };
+    sets.iter().all(fine)
 }
 
 /// The statement of a batch that fits, with its rows. It ends with the code of [`CHANGED`] if a row is not as it was.
@@ -127,7 +140,7 @@ fn write_text(shape: Shape) -> String {
         let Some(statement) = kind.statement() else { continue };
         let (part, count) = shifted(statement.postgres, parameters);
         let _ = write!(text, ", part_{bit} as (\n{part}");
-        if matches!(kind, Kind::UpdateInstance | Kind::UpdateTask | Kind::LockTask) {
+        if kind.expects_its_rows() {
             text.push_str("returning 1");
             let first = parameters + 1;
             let _ = write!(fine, "\nand (select count(*) from part_{bit}) = cardinality(${first}::uuid[])");

@@ -15,7 +15,7 @@ with r as materialized (
   where t.id = o.id and t.status not in ('COMPLETED', 'FAILED', 'CANCELLED')
 ), timers as (
   delete from workflow_timers as t using r
-  where t.workflow_instance_id = r.instance_id and t.tenant = r.tenant and not t.triggered
+  where t.workflow_instance_id = r.instance_id and (t.tenant = r.tenant) is true and (not t.triggered) is true
 ), subscriptions as (
   delete from workflow_subscriptions as t using r where t.instance_id = r.instance_id and t.tenant = r.tenant
 ), steps as (

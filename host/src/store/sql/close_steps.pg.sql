@@ -16,7 +16,7 @@ with r as materialized (
   where t.id = o.id and t.status not in ('COMPLETED', 'FAILED', 'CANCELLED')
 ), timers as (
   delete from workflow_timers as t using r
-  where t.step_execution_id = r.step_execution_id and t.tenant = r.tenant and not t.triggered
+  where t.step_execution_id = r.step_execution_id and (t.tenant = r.tenant) is true and not t.triggered
 ), subscriptions as (
   delete from workflow_subscriptions as t using r where t.step_execution_id = r.step_execution_id and t.tenant = r.tenant
 )

@@ -1,10 +1,12 @@
--- When something is due next, over all tenants: a task's deadline, a timer, the head of an ordering key, a
--- delayed task that is not available yet. Each part reads one entry of an index.
+-- When something is due next, over all tenants: a task's deadline, a timer, a schedule, the head of an ordering key,
+-- a delayed task that is not available yet. Each part reads one entry of an index.
 select to_json(n.due_at)::text from (
 select min(d.due_at) as due_at from (
   select due_at from (select due_at from workflow_external_tasks where due_at is not null order by due_at limit 1) as t
   union all
   select due_at from (select due_at from workflow_timers where due_at is not null order by due_at limit 1) as t
+  union all
+  select due_at from (select due_at from workflow_schedules where due_at is not null order by due_at limit 1) as t
   union all
   select due_at from (
     select t.due_at from workflow_outbox as t

@@ -22,7 +22,6 @@ fn of_the_document() {
         "nam: x\nsteps:\n- {id: a, type: PASS}",
         &["1:1 nam: the field `nam` is not known: did you mean `name`?"],
     );
-    check("triggers: []\nsteps:\n- {id: a, type: PASS}", &["1:1 triggers: `triggers` is not supported yet"]);
     check(
         "inputVariables: []\nsteps:\n- {id: a, type: PASS}",
         &["1:1 inputVariables: `inputVariables` is not"],

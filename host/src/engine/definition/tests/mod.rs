@@ -4,6 +4,7 @@ mod accepted;
 mod mistakes;
 mod reading;
 mod templates;
+mod triggers;
 
 use std::sync::Arc;
 
