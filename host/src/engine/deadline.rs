@@ -79,6 +79,8 @@ fn resolve(draft: &Draft, after: &Template, max_bytes: usize) -> Result<Value, S
         execution: &template::execution(instance),
         outputs: &nothing,
         errors: &nothing,
+        // A secret is for requests.
+        secrets: &Value::Null,
     };
     template::resolve(after, &scope, max_bytes).map_err(|error| format!("deadline.after: {error}"))
 }

@@ -22,7 +22,7 @@ use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::token::Token;
 use crate::domain::worker::WorkerNote;
 use crate::domain::{
-    Digest, EventId, IncidentId, InstanceId, StepExecutionId, TaskId, TenantId, TimerId, Timestamp, TokenId,
+    Digest, EventId, IncidentId, InstanceId, StepExecutionId, TenantId, TimerId, Timestamp, TokenId,
 };
 
 /// One transition: all of it is written, or nothing.
