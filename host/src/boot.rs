@@ -126,6 +126,9 @@ impl Running {
             })
             .await;
         }
+        if let Some(courier) = &self.node.courier {
+            within("requests to the outside", courier.drain()).await;
+        }
         within("closing the database", self.store.close()).await;
     }
 }

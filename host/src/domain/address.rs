@@ -71,7 +71,10 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     let shared = a == 100 && (64..128).contains(&b);
     let protocols = (a, b, c) == (192, 0, 0) || (a, b, c) == (192, 88, 99);
     let benchmarks = a == 198 && (b == 18 || b == 19);
+    // A cloud's own services, at an address that looks like any other.
+    let wire_server = address.octets() == [168, 63, 129, 16];
     !(a == 0
+        || wire_server
         || a >= 224
         || shared
         || protocols

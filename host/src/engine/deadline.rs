@@ -107,6 +107,10 @@ fn set(draft: &mut Draft, execution: StepExecutionId, step_id: String, at: Times
 pub(super) async fn passed(engine: &Engine, draft: &mut Draft, timer: &Timer) -> Result<(), Error> {
     if timer.step_execution_id.0 == draft.instance.id.0 {
         let Some(deadline) = draft.workflow.deadline.clone() else { return Ok(()) };
+        // Its last step has ended in the same fold: it is in time.
+        if draft.instance.open_steps == 0 {
+            return Ok(());
+        }
         match deadline.escalation {
             Escalation::Error(code) => {
                 let failure = Failure::new(&code, format!("the instance was to end by {}", timer.trigger_at));

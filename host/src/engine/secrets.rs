@@ -67,18 +67,25 @@ impl Engine {
     /// Seals every secret of every tenant with the newest key; how many were under another one.
     pub async fn reseal_secrets(&self) -> Result<usize, Error> {
         let keyring = &self.parts.keyring;
-        let (mut resealed, mut after) = (0, None);
+        let (mut resealed, mut after, mut trouble) = (0, None, None);
         loop {
             let rows = self
                 .parts
                 .store
                 .secrets_of_other_keys(keyring.newest(), after.as_ref(), RESEALED_MAX)
                 .await?;
-            let Some(last) = rows.last() else { return Ok(resealed) };
+            // One that cannot be opened does not keep the others from their new key.
+            let Some(last) = rows.last() else { return trouble.map_or(Ok(resealed), Err) };
             after = Some(Named { tenant: last.tenant.clone(), name: last.name.clone() });
             let mut writes = Vec::with_capacity(rows.len());
             for mut secret in rows {
-                let value = keyring.open(&secret).map_err(unopened)?;
+                let value = match keyring.open(&secret) {
+                    Ok(value) => value,
+                    Err(error) => {
+                        trouble.get_or_insert_with(|| unopened(error));
+                        continue;
+                    }
+                };
                 (secret.sealed, secret.key_id) =
                     keyring.seal(&secret.tenant, &secret.name, &value).map_err(unopened)?;
                 writes.push(Write::ResealSecret(secret));

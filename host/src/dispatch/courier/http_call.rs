@@ -75,7 +75,16 @@ async fn given_up(courier: &Courier, item: &OutboxItem, key: String, why: &str) 
 
 async fn answered(courier: &Courier, item: &OutboxItem, event: Event, more: Vec<Write>) -> Result<(), Error> {
     metrics::counter!(names::OUTBOX_SENT, "kind" => item.kind.clone()).increment(1);
-    courier.engine.sent(item, Some(event), more).await
+    match courier.engine.sent(item, Some(event), more).await {
+        Ok(()) => Ok(()),
+        // After its lease it is sent again, under the same idempotency key.
+        Err(error @ (Error::Store(_) | Error::Busy { .. })) => Err(error),
+        // What came back can never be taken in: an operator's matter, not a reason to send it for ever.
+        Err(error) => {
+            let dead = courier.dead(item, &format!("the answer could not be taken in: {error}"));
+            courier.engine.sent(item, None, vec![dead]).await
+        }
+    }
 }
 
 fn response(key: String, answer: Answer) -> Event {

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio_util::task::TaskTracker;
 
 use self::permits::Permits;
 use self::resolver::{Forbidden, Guarded};
@@ -49,6 +50,7 @@ pub struct Courier {
     /// For all others: connects to addresses of the internet alone.
     guarded: reqwest::Client,
     permits: Arc<Permits>,
+    under_way: TaskTracker,
 }
 
 /// Why a try was none.
@@ -119,6 +121,7 @@ impl Courier {
             free: builder().build().map_err(fail)?,
             guarded: guarded.build().map_err(fail)?,
             permits: Arc::default(),
+            under_way: TaskTracker::new(),
             engine,
             clock,
             allowed,
@@ -133,7 +136,7 @@ impl Courier {
     /// Begins to send an item, in a task of its own.
     pub(super) fn send(self: &Arc<Self>, item: OutboxItem, effect: Effect) {
         let courier = Arc::clone(self);
-        tokio::spawn(async move {
+        self.under_way.spawn(async move {
             let (id, kind) = (item.id, item.kind.clone());
             let done = match effect {
                 Effect::HttpCall { .. } => http_call::run(&courier, item, effect).await,
@@ -144,6 +147,12 @@ impl Courier {
                 tracing::warn!(item = %id, kind, %error, "left for the time after its lease");
             }
         });
+    }
+
+    /// Waits for what is being sent: a request that is cut off is sent again by the next host.
+    pub async fn drain(&self) {
+        self.under_way.close();
+        self.under_way.wait().await;
     }
 
     /// The client for a host; an address that a request may not go to is refused here, a name by its resolver.

@@ -92,7 +92,10 @@ fn prepare(item: &OutboxItem, request: &Request, revealed: &Revealed) -> Result<
     if request.url.len() > URL_BYTES_MAX {
         return Err(format!("the address is longer than {URL_BYTES_MAX} bytes"));
     }
-    let url = parse(&revealed.put_into(&request.url))?;
+    let url = parse(&revealed.put_into(&request.url)?)?;
+    if url.as_str().len() > URL_BYTES_MAX {
+        return Err(format!("the address is longer than {URL_BYTES_MAX} bytes"));
+    }
     let mut headers = HeaderMap::new();
     let mut secret_headers = Vec::new();
     for (name, value) in &request.headers {
@@ -101,7 +104,7 @@ fn prepare(item: &OutboxItem, request: &Request, revealed: &Revealed) -> Result<
         if RESERVED.contains(&named.as_str()) {
             return Err(format!("the header `{name}` is the host's to set"));
         }
-        let mut written = HeaderValue::from_str(&revealed.put_into(value)).map_err(|_| {
+        let mut written = HeaderValue::from_str(&revealed.put_into(value)?).map_err(|_| {
             format!("the value of the header `{name}` has characters that a header cannot have")
         })?;
         if revealed.stands_in(value) {
@@ -120,8 +123,8 @@ fn prepare(item: &OutboxItem, request: &Request, revealed: &Revealed) -> Result<
         .get("content-type")
         .is_some_and(|kind| kind.to_str().is_ok_and(|kind| kind.to_ascii_lowercase().contains("json")));
     let body = match text {
-        Some(text) if secret_body && is_json => revealed.put_into_json(text).into_bytes(),
-        Some(text) if secret_body => revealed.put_into(text).into_bytes(),
+        Some(text) if secret_body && is_json => revealed.put_into_json(text)?.into_bytes(),
+        Some(text) if secret_body => revealed.put_into(text)?.into_bytes(),
         _ => request.body.clone(),
     };
     Ok(Sent { method, url, headers, body, secret_headers, secret_body })
@@ -168,7 +171,7 @@ async fn follow(
 
 async fn once(courier: &Courier, sent: &Sent, revealed: &Revealed) -> Result<reqwest::Response, Trouble> {
     let (host, port) = place(&sent.url).map_err(Trouble::Never)?;
-    let client = courier.client(&host, port).map_err(|forbidden| Trouble::Never(forbidden.to_string()))?;
+    let client = courier.client(&host, port).map_err(|forbidden| refused(&forbidden, revealed))?;
     let request = client.request(sent.method.clone(), sent.url.clone()).headers(sent.headers.clone());
     let request = if sent.body.is_empty() { request } else { request.body(sent.body.clone()) };
     request.send().await.map_err(|error| trouble(error, revealed))
@@ -232,7 +235,7 @@ async fn read(
 /// What went wrong on the way, without the address: it may have a secret in it.
 fn trouble(error: reqwest::Error, revealed: &Revealed) -> Trouble {
     if let Some(forbidden) = Forbidden::behind(&error) {
-        return Trouble::Never(forbidden.to_string());
+        return refused(forbidden, revealed);
     }
     let error = error.without_url();
     let mut sentence = error.to_string();
@@ -242,4 +245,15 @@ fn trouble(error: reqwest::Error, revealed: &Revealed) -> Trouble {
         next = cause.source();
     }
     Trouble::Again(revealed.scrub(&sentence))
+}
+
+/// An address that requests may not go to. It is not named where it may have come from a secret.
+fn refused(forbidden: &Forbidden, revealed: &Revealed) -> Trouble {
+    Trouble::Never(if revealed.is_empty() {
+        forbidden.to_string()
+    } else {
+        "the host of this request, or one that it was sent on to, is not one of the internet; an operator can allow it \
+         with --allow-hosts"
+            .into()
+    })
 }

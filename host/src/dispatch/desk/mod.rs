@@ -31,6 +31,9 @@ use crate::engine::{Engine, Error};
 /// Groups that one sweep asks for.
 const SWEEP_GROUPS_MAX: usize = 64;
 
+/// How long a poll whose time is over waits for a claim or a commit that was to serve it.
+const ANSWER_MAX: Duration = Duration::from_secs(60);
+
 /// Goodbyes that a parked poll may have missed before it no longer knows whose they were.
 const GOODBYES_MAX: usize = 256;
 
@@ -158,7 +161,11 @@ impl Desk {
                 return Ok(Vec::new());
             }
         }
-        (&mut place.answer).await.unwrap_or_else(|_| Ok(Vec::new()))
+        // Its answer is under way; what comes later than this is given back when its place is freed.
+        match tokio::time::timeout(ANSWER_MAX, &mut place.answer).await {
+            Ok(answer) => answer.unwrap_or_else(|_| Ok(Vec::new())),
+            Err(_) => Ok(Vec::new()),
+        }
     }
 
     /// Tasks of a type can be claimed.

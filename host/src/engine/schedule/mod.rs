@@ -21,7 +21,7 @@ use super::{Engine, Error, StartRequest};
 use crate::domain::definition::Workflow;
 use crate::domain::schedule::Schedule;
 use crate::domain::trigger::{CronTrigger, Overlap, Trigger};
-use crate::domain::{InstanceId, ScheduleId, TenantId, Timestamp};
+use crate::domain::{ScheduleId, TenantId, Timestamp};
 
 /// Due times of one schedule that are taken in one go; the rest are taken in the next round.
 const DUE_TIMES_MAX: usize = 64;
@@ -68,7 +68,7 @@ impl Engine {
                         (Some(due), Some(snapshot.instance.id), None);
                     Some((set, snapshot))
                 }
-                Err(Error::Store(error)) => return Err(error.into()),
+                Err(error @ (Error::Store(_) | Error::Busy { .. })) => return Err(error),
                 // It would be the same at the next try: the due time is over, and the reason is shown.
                 Err(error) => {
                     tracing::warn!(tenant = %row.tenant, workflow = row.workflow_key, trigger = row.trigger_id, %error,
@@ -94,19 +94,21 @@ impl Engine {
                 self.definitions.forget_newest(&row.tenant, &row.workflow_key);
                 Ok(None)
             }
-            Verdict::Started(id) => self.was_started(row, next, id).await,
-            Verdict::Refused(reason) => Err(Error::unprocessable("data_refused", reason)),
+            Verdict::Started(id) => {
+                next.last_instance_id = Some(id);
+                self.move_on(row, next).await
+            }
+            // No other try would go better: the due time is over, and the reason is shown.
+            Verdict::Refused(reason) => {
+                (next.last_at, next.last_instance_id) = (row.last_at, row.last_instance_id);
+                next.last_error = Some(format!("data_refused: {reason}"));
+                self.move_on(row, next).await
+            }
         }
     }
 
-    /// A start of this due time is there already: only the schedule moves on.
-    async fn was_started(
-        &self,
-        row: &Schedule,
-        mut next: Schedule,
-        id: InstanceId,
-    ) -> Result<Option<Schedule>, Error> {
-        next.last_instance_id = Some(id);
+    /// Nothing is started: only the schedule moves on.
+    async fn move_on(&self, row: &Schedule, next: Schedule) -> Result<Option<Schedule>, Error> {
         let hints = next.due_at.map(|at| Hint::Due { at }).into_iter().collect();
         let writes = vec![Write::UpdateSchedule(next.clone())];
         let set = WriteSet { guards: vec![guard(row)], writes, hints };

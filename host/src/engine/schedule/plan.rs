@@ -43,18 +43,24 @@ pub(super) fn plan(row: &Schedule, now: Timestamp, still_runs: bool) -> Plan {
         Misfire::FireOnce if missed => (start, after) = (Some(latest(row, due, now)), now),
         _ => {}
     }
+    let made_up = missed && start.is_some();
     if start.is_some() && still_runs {
         match row.overlap {
             Overlap::Allow => {}
             Overlap::Skip => start = None,
             Overlap::Queue => {
-                next.queued_until = Some(now);
+                // What was missed stays so, and its rule holds when the queue moves; of `fire_once` only one waits.
+                match (missed, row.misfire) {
+                    (true, Misfire::FireOnce) => (next.next_at, next.queued_until) = (start, Some(now)),
+                    (true, _) => {}
+                    (false, _) => next.queued_until = Some(now),
+                }
                 next.due_at = Some(now.plus_millis(QUEUE_LOOK_MS));
                 return Plan { start: None, row: next };
             }
         }
     }
-    next.made_up = if missed && start.is_some() { row.made_up + 1 } else { 0 };
+    next.made_up = if made_up { row.made_up + 1 } else { 0 };
     next.next_at = following(row, after);
     next.due_at = next.next_at;
     next.queued_until = row.queued_until.filter(|until| next.next_at.is_some_and(|at| at <= *until));

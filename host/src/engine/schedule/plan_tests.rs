@@ -128,3 +128,26 @@ fn one_that_is_paused_or_has_no_time_left_is_let_alone() {
         assert_eq!((plan.start, plan.row.due_at), (None, None));
     }
 }
+
+#[test]
+fn what_was_missed_while_the_last_one_runs_keeps_its_rule() {
+    let late = at(10 * DAY);
+    let once = plan(&daily(Misfire::FireOnce, Overlap::Queue), late, true);
+    assert_eq!(once.start, None);
+    let (found, _) = starts(once.row, late);
+    assert_eq!(found, [at(9 * DAY + 2 * HOUR)], "one for all");
+
+    let mut row = Schedule { cron: "* * * * *".into(), ..daily(Misfire::FireAll, Overlap::Queue) };
+    row = plan(&row, late, true).row;
+    let (found, _) = starts(row, late);
+    // The last one up to now was not missed.
+    assert!(found.len() <= MADE_UP_MAX as usize + 2, "{}", found.len());
+
+    let mut row = Schedule { cron: "* * * * *".into(), ..daily(Misfire::FireAll, Overlap::Skip) };
+    let mut looks = 0;
+    while row.due_at.is_some_and(|due| due <= late) {
+        row = plan(&row, late, true).row;
+        looks += 1;
+        assert!(looks <= MADE_UP_MAX + 3, "what is left out counts, too");
+    }
+}

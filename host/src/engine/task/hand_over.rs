@@ -117,8 +117,12 @@ impl Promises {
 
     /// Tells the polls.
     pub(in crate::engine) fn settle(self, parts: &Parts, fate: Fate) {
+        let now = parts.clock.now();
         for (seat, tasks) in self.0 {
+            let over = tasks.iter().any(|task| task.lock_expires_at.is_some_and(|at| at <= now));
             let handed = match fate {
+                // The commit took longer than the lock: somebody else may have it by now.
+                Fate::Done if over => Handed::Perhaps(tasks),
                 Fate::Done => Handed::Tasks(tasks),
                 Fate::Undone => Handed::Nothing,
                 Fate::Unknown => Handed::Perhaps(tasks),

@@ -4,7 +4,7 @@ select json_object(
   'business_key', t.business_key, 'status', t.status, 'version', t.version, 'open_steps', t.open_steps,
   'open_incidents', t.open_incidents, 'context', json(t.context), 'trigger', json(t."trigger"),
   'error', json(t.error), 'traceparent', t.traceparent, 'created_at', t.created_at,
-  'updated_at', t.updated_at, 'ended_at', t.ended_at
+  'updated_at', t.updated_at, 'ended_at', t.ended_at, 'turns', json(t.turns)
 )
 from (
   select distinct value ->> 'workflow_instance_id' as id, value ->> 'tenant' as tenant from json_each(?1)
