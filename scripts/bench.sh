@@ -72,7 +72,9 @@ everything() {
   for workers in 64 256; do
     $measure "$name-$workers" external-task --workers "$workers" --seconds "$seconds" --half \
       --plot "$results/$name-$workers.svg"
+    $measure "$name-$workers-ahead" external-task --workers "$workers" --seconds "$seconds" --half --ahead
   done
+  $measure "$name-timers" timers
   $measure "$name-full" external-task --preload "$preload" --alternate 3 --seconds "$seconds"
   $measure "$name-memory" external-task --cycles "$instances" --no-raw
   $measure "$name-start" start --runs 10
