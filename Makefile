@@ -48,8 +48,10 @@ workers: build postgres ## 64 workers, killed at random, on two hosts: no task h
 build: tools ## builds the binary, target/release/stepwell
 	cargo build --release --locked --workspace --bin stepwell --bin greeting-worker
 
+# What it does quickly does not matter; what it takes to compile does.
 crashable: tools ## builds the host for crash tests, target/release/stepwell-crash
-	cargo build --release --locked --workspace --features stepwell/failpoints --bin stepwell-crash
+	cargo build --release --locked --workspace --features stepwell/failpoints --bin stepwell-crash \
+	  --config 'profile.release.package.stepwell.opt-level=1'
 
 run: build ## builds, and starts a host on SQLite at 127.0.0.1:8080
 	target/release/stepwell serve

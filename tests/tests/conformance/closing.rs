@@ -5,7 +5,9 @@ use stepwell::domain::step::StepStatus;
 use stepwell::domain::task::TaskStatus;
 use stepwell::engine::port::Write;
 use stepwell::engine::port::store::TaskFilter;
-use stepwell::engine::port::write::{InstanceClosed, InstanceGone, InstanceUpdate, StepClosed, StepKey};
+use stepwell::engine::port::write::{
+    DeadItem, InstanceClosed, InstanceGone, InstanceUpdate, StepClosed, StepKey,
+};
 use stepwell_tests::db::TestDb;
 use stepwell_tests::on_both_databases;
 
@@ -157,6 +159,7 @@ async fn a_removed_instance_leaves_nothing(db: TestDb) -> Result<()> {
         rows.extend([
             Write::InsertIncident(case.incident()),
             Write::InsertOutbox(case.outgoing("k", T0)),
+            Write::InsertDead(DeadItem { item: case.outgoing("k", T0), died_at: T0 }),
             Write::InsertJournal(case.journal(1)),
             Write::InsertBlob(case.blob("big")),
         ]);
@@ -186,6 +189,8 @@ async fn a_removed_instance_leaves_nothing(db: TestDb) -> Result<()> {
         "workflow_external_workers",
         "workflow_lanes",
         "workflow_plugins",
+        "workflow_schedules",
+        "workflow_secrets",
         "workflow_tenants",
         "workflow_tokens",
     ];
