@@ -58,7 +58,7 @@ async fn the_openapi_document_is_true(db: TestDb) -> Result<()> {
         for (method, route) in methods.as_object().context("methods")? {
             assert!(route["responses"].is_object() && route["tags"].is_array(), "{method} {path}");
             let real = path.replace("{id}", "x").replace("{key}", "x").replace("{version}", "1");
-            let real = real.replace("{nameOrDigest}", "x");
+            let real = real.replace("{nameOrDigest}", "x").replace("{name}", "x");
             assert!(!real.contains('{'), "{real}");
             let answer = client.send(&method.to_uppercase(), &real, "").await?;
             let code = answer.body["code"].as_str().unwrap_or_default();
