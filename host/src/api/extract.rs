@@ -3,15 +3,15 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use axum::RequestExt as _;
 use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody, JsonRejection, PathRejection};
+use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::AppState;
+use super::body::Trouble;
 use super::error::Problem;
 use crate::domain::json::{self, Flaw};
 use crate::domain::page::PageRequest;
@@ -57,11 +57,12 @@ impl FromRequest<AppState> for Text {
 }
 
 async fn body(request: Request, state: &AppState) -> Result<Bytes, Problem> {
-    request.extract().await.map_err(|rejection: BytesRejection| match rejection {
-        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
-            Problem::body_too_large(state.node.limits.body_bytes_max)
+    let bytes_max = state.node.limits.body_bytes_max;
+    super::body::read(request.into_body(), bytes_max).await.map_err(|trouble| match trouble {
+        Trouble::TooLarge => Problem::body_too_large(bytes_max),
+        Trouble::Unreadable(reason) => {
+            Problem::bad_request("body_unreadable", format!("the body could not be read: {reason}"))
         }
-        other => Problem::bad_request("body_unreadable", format!("the body could not be read: {other}")),
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+mod body;
 mod camunda;
 mod dead_letters;
 mod docs;

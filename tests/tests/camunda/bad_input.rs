@@ -195,16 +195,11 @@ async fn big_variables_are_bounded(db: TestDb) -> Result<()> {
     client.deploy("flow", one_task("t", &[])).await?;
     let instance = client.start("flow", json!({})).await?;
     let task = id(&fetch_one(client, "t", "w").await?).to_owned();
-    for bytes in [300_000, 3_000_000, 50_000_000] {
+    for (bytes, limit) in [(300_000, "262144"), (3_000_000, "1048576"), (50_000_000, "8388608")] {
         let body = json!({ "workerId": "w", "variables": { "big": { "value": "x".repeat(bytes) } } });
-        let sent = post(client, &format!("/external-task/{task}/complete"), &body).await;
-        // The host may hang up on a body that it does not read, before its answer is seen.
-        let Ok(answer) = sent else {
-            ensure!(bytes > 8 << 20, "only a body over the limit is not read: {sent:?}");
-            continue;
-        };
+        let answer = post(client, &format!("/external-task/{task}/complete"), &body).await?;
         let message = answer.body["message"].as_str().unwrap_or_default().to_owned();
-        ensure!(["262144", "1048576", "8388608"].iter().any(|limit| message.contains(limit)), "{message}");
+        ensure!(message.contains(limit), "{message}");
         answer.expect(413)?;
     }
     post(client, &format!("/external-task/{task}/complete"), &json!({ "workerId": "w" }))

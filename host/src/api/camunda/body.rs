@@ -1,15 +1,14 @@
 //! What a request brings, read as leniently as Camunda does: unknown fields are ignored, numbers are taken for text and
 //! text for numbers, and no body is an empty one.
 
-use axum::RequestExt as _;
-use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use serde_json::{Map, Value};
 
 use super::error::CamundaError;
 use crate::api::AppState;
+use crate::api::body::Trouble;
+use crate::api::error::Problem;
 use crate::domain::json;
 
 /// A JSON object.
@@ -23,12 +22,14 @@ impl FromRequest<AppState> for Body {
     type Rejection = CamundaError;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, CamundaError> {
-        let bytes: Bytes = request.extract().await.map_err(|rejection: BytesRejection| match rejection {
-            BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
-                crate::api::error::Problem::body_too_large(state.node.limits.body_bytes_max).into()
-            }
-            _ => CamundaError::invalid(""),
-        })?;
+        let bytes_max = state.node.limits.body_bytes_max;
+        let bytes =
+            crate::api::body::read(request.into_body(), bytes_max).await.map_err(
+                |trouble| match trouble {
+                    Trouble::TooLarge => CamundaError::from(Problem::body_too_large(bytes_max)),
+                    Trouble::Unreadable(_) => CamundaError::invalid(""),
+                },
+            )?;
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self(Fields::default()));
         }
