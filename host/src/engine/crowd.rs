@@ -1,5 +1,6 @@
 //! Tenants beside each other: while several are about, each has only so many starts under way at once, and those of
-//! one that floods the host wait in its own line. A tenant that is alone has the whole host.
+//! one that floods the host wait in its own line. A tenant that is alone has the whole host. A start whose plugins went
+//! wrong keeps its place for a while: what a tenant's plugins can cost others is bounded by their faults, not by their speed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,6 +19,9 @@ const STARTS_MAX: usize = 16;
 
 /// Starts of one tenant that wait in its line.
 const WAITING_MAX: usize = 10_000;
+
+/// How long a start that ended in an incident keeps its place: with [`STARTS_MAX`] places, 16 of them a second.
+const REST_AFTER_FAULT: Duration = Duration::from_secs(1);
 
 /// How long a tenant counts as being about after it was last seen.
 const ABOUT: Duration = Duration::from_secs(5);
@@ -40,7 +44,18 @@ struct Line {
 
 /// The right to start one instance, given back when dropped; without a number in it while the tenant is alone.
 pub(super) struct Place {
-    _held: Option<OwnedSemaphorePermit>,
+    held: Option<OwnedSemaphorePermit>,
+}
+
+impl Place {
+    /// The start has ended; `faulty` if it was with an incident.
+    pub(super) fn leave(self, faulty: bool) {
+        let Some(held) = self.held.filter(|_| faulty) else { return };
+        tokio::spawn(async move {
+            tokio::time::sleep(REST_AFTER_FAULT).await;
+            drop(held);
+        });
+    }
 }
 
 impl Crowd {
@@ -51,9 +66,9 @@ impl Crowd {
 
     /// Waits until the tenant may start one more.
     pub(super) async fn enter(&self, tenant: &TenantId) -> Result<Place, Error> {
-        let Some(line) = self.meet(tenant) else { return Ok(Place { _held: None }) };
+        let Some(line) = self.meet(tenant) else { return Ok(Place { held: None }) };
         if let Ok(place) = line.starts.clone().try_acquire_owned() {
-            return Ok(Place { _held: Some(place) });
+            return Ok(Place { held: Some(place) });
         }
         let waiting = Waiting::new(&line.waiting);
         if waiting.behind >= WAITING_MAX {
@@ -62,7 +77,7 @@ impl Crowd {
             );
             return Err(Error::Busy { code: "too_many_starts", message });
         }
-        Ok(Place { _held: line.starts.clone().acquire_owned().await.ok() })
+        Ok(Place { held: line.starts.clone().acquire_owned().await.ok() })
     }
 
     /// Takes note of a tenant. Its line, if others are about.
@@ -142,6 +157,22 @@ mod tests {
         assert!(crowd.enter(&other).now_or_never().is_some(), "another tenant has its own");
         places.pop();
         assert!(next.now_or_never().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_faulty_start_keeps_its_place_for_a_while() {
+        let (crowd, (flood, other)) = (Crowd::default(), tenants());
+        crowd.seen(&other);
+        let places = async || {
+            let places = (0..STARTS_MAX).map(|_| crowd.enter(&flood).now_or_never());
+            places.map(|place| place.map(Result::unwrap)).collect::<Option<Vec<_>>>()
+        };
+        places().await.unwrap().into_iter().for_each(|place| place.leave(false));
+        places().await.unwrap().into_iter().for_each(|place| place.leave(true));
+        let begun = Instant::now();
+        crowd.enter(&flood).await.unwrap();
+        assert_eq!(begun.elapsed(), REST_AFTER_FAULT);
+        assert!(places().await.is_some());
     }
 
     #[tokio::test(start_paused = true)]

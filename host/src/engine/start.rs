@@ -28,8 +28,10 @@ impl Engine {
         let engine = self.clone();
         let span = tracing::Span::current();
         let work = async move {
-            let _place = place;
-            engine.start_now(request).await
+            let mut faulty = false;
+            let started = engine.start_now(request, &mut faulty).await;
+            place.leave(faulty);
+            started
         };
         let work = tracing::Instrument::instrument(work, span);
         self.work.spawn(work).await.unwrap_or_else(|_| {
@@ -37,7 +39,8 @@ impl Engine {
         })
     }
 
-    async fn start_now(&self, request: StartRequest) -> Result<Started, Error> {
+    /// `faulty` says afterwards whether a plugin went wrong.
+    async fn start_now(&self, request: StartRequest, faulty: &mut bool) -> Result<Started, Error> {
         self.check_start(&request)?;
         if let Some(key) = &request.idempotency_key
             && let Some(id) = self.parts.store.start_key(&request.tenant, &request.workflow_key, key).await?
@@ -47,6 +50,7 @@ impl Engine {
         for _ in 0..self.parts.limits.conflict_attempts_max {
             let (set, snapshot) = self.begin(&request, request.context.clone()).await?;
             let id = snapshot.instance.id;
+            *faulty |= snapshot.instance.open_incidents > 0;
             match self.committer.commit(set).await? {
                 Verdict::Applied => {
                     self.recent.keep_instance(snapshot);

@@ -12,10 +12,10 @@ use tokio::time::Instant;
 use crate::kinds::{self, Kind};
 
 /// Instances that are under way at once.
-pub const AT_ONCE: usize = 1_000;
+const AT_ONCE: usize = 1_000;
 
 /// Faults that are the machine's: a host that is short of time says so instead of blaming the plugin.
-const SHORT_OF_TIME: [&str; 2] = ["plugin_timeout", "plugin_busy"];
+pub const SHORT_OF_TIME: [&str; 2] = ["plugin_timeout", "plugin_busy"];
 
 /// How long a start may take. A machine that is short of time must not fail the test.
 const START_PATIENCE: Duration = Duration::from_secs(900);
@@ -31,8 +31,8 @@ pub async fn prepare(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Lets a mob rush in and keeps it at its size for a while: where one ends, the next begins. Returns when the last has
-/// ended. It has a thread of its own: how busy these clients are must not show in what others measure.
+/// Lets a mob rush in and keeps it at its size for a while: where one ends, the next begins. Those that are still in line
+/// after it hang up. It has a thread of its own: how busy these clients are must not show in what others measure.
 pub async fn rush(url: String, kinds: &'static [Kind], window: Duration) -> Result<Ends> {
     let rushes = async move {
         let client = Client::new(url).tenant("hostile");
@@ -41,11 +41,9 @@ pub async fn rush(url: String, kinds: &'static [Kind], window: Duration) -> Resu
         for kind in next.by_ref().take(AT_ONCE) {
             running.spawn(end(client.clone(), kind));
         }
-        while let Some(end_of_one) = running.join_next().await {
+        while let Some(end_of_one) = within(begun + window, running.join_next()).await {
             *ends.entry(end_of_one??).or_default() += 1;
-            if begun.elapsed() < window
-                && let Some(kind) = next.next()
-            {
+            if let Some(kind) = next.next() {
                 running.spawn(end(client.clone(), kind));
             }
         }
@@ -53,6 +51,11 @@ pub async fn rush(url: String, kinds: &'static [Kind], window: Duration) -> Resu
     };
     let thread = move || tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(rushes);
     tokio::task::spawn_blocking(thread).await?
+}
+
+/// What comes before a moment; nothing after it.
+async fn within<T>(end: Instant, next: impl Future<Output = Option<T>>) -> Option<T> {
+    tokio::time::timeout_at(end, next).await.ok().flatten()
 }
 
 /// It may wait for long: there are a thousand in line, in a host that gives them little.
