@@ -11,7 +11,7 @@ use stepwell_tests::command::{Host, source_root};
 use stepwell_tests::db::TestDb;
 use stepwell_tests::host::Client;
 use tempfile::TempDir;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 /// What the example calls the host.
 const WRITTEN: &str = "http://127.0.0.1:8080";
@@ -66,6 +66,17 @@ async fn n8n_works(own: &TestDb, theirs: &TestDb) -> Result<()> {
         n8n.run_until_completed(&client, &id, &instance).await?;
         completed(&client, &instance, &context).await?;
     }
+
+    // As it runs for its users: published, and woken by its own schedule.
+    n8n.run(&["publish:workflow", &format!("--id={id}")]).await?;
+    let mut serving = n8n.serve()?;
+    for _ in 0..2 {
+        let instance = client.start("jira", context.clone()).await?;
+        let ended = completed(&client, &instance, &context).await;
+        let alive = serving.try_wait()?.is_none();
+        ended.with_context(|| format!("by its schedule; n8n still runs: {alive}; it said {}", n8n.said()))?;
+    }
+    n8n.end(serving).await?;
     host.stop().await;
     Ok(())
 }
@@ -137,6 +148,28 @@ impl N8n {
             .stdin(Stdio::null())
             .kill_on_drop(true);
         Ok(command)
+    }
+
+    /// Starts the server, which runs what was published.
+    fn serve(&self) -> Result<Child> {
+        let said = std::fs::File::create(self.folder.path().join("said"))?;
+        Ok(self.command(&["start"])?.stdout(said.try_clone()?).stderr(said).spawn()?)
+    }
+
+    /// Ends the server, and with it the helpers that it started.
+    async fn end(&self, mut serving: Child) -> Result<()> {
+        if let Some(leader) = serving.id() {
+            Command::new("kill").args(["-TERM", "--", &format!("-{leader}")]).status().await?;
+        }
+        if tokio::time::timeout(COMMAND_MAX, serving.wait()).await.is_err() {
+            serving.kill().await?;
+        }
+        Ok(())
+    }
+
+    /// What the server said.
+    fn said(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("said")).unwrap_or_default()
     }
 
     /// Runs a command to its end.
