@@ -10,7 +10,12 @@ cd "$(dirname "$0")/.."
 version=2.8.4
 folder=target/tools/n8n
 
-installed() { node "$1/node_modules/n8n/bin/n8n" --version 2> /dev/null | grep -qxF "$version"; }
+# `start` is the command that loads the most; n8n calls one whose parts do not load "not found".
+installed() {
+  local n8n=$1/node_modules/n8n/bin/n8n
+  node "$n8n" --version 2> /dev/null | grep -qxF "$version" &&
+    N8N_USER_FOLDER="$1/home" node "$n8n" start --help > /dev/null 2>&1
+}
 
 if installed "$folder"; then
   exit 0
@@ -25,12 +30,17 @@ mkdir -p "$folder.part/no-language-models"
 echo '{ "name": "@n8n/n8n-nodes-langchain", "version": "0.0.1", "exports": { "./mcp/core": "./nothing.js" } }' \
   > "$folder.part/no-language-models/package.json"
 echo 'module.exports = {};' > "$folder.part/no-language-models/nothing.js"
-# The xlsx that n8n names is on its maker's own site; the node that reads spreadsheets does not matter here.
+# The xlsx that n8n names is on its maker's own site; the node that reads spreadsheets does not matter here. Newer
+# checkpoints want a newer core of langchain than the one that this n8n names.
 cat > "$folder.part/package.json" << END
 {
   "private": true,
   "dependencies": { "n8n": "$version" },
-  "overrides": { "xlsx": "0.18.5", "@n8n/n8n-nodes-langchain": "file:./no-language-models" }
+  "overrides": {
+    "xlsx": "0.18.5",
+    "@langchain/langgraph-checkpoint": "1.0.0",
+    "@n8n/n8n-nodes-langchain": "file:./no-language-models"
+  }
 }
 END
 echo "installing n8n $version, which takes a few minutes …" >&2
