@@ -29,9 +29,9 @@ pub struct JournalEntry {
     pub plugin_digest: Option<Digest>,
     /// A line for the timeline.
     pub note: Option<String>,
-    /// The call: context, event, state before (big parts as `{"$blob": HASH}`), canonical JSON text.
+    /// The call: context, event, state before (big parts as `{"$blob": HASH}`), JSON text.
     pub call: Option<String>,
-    /// The answer: state after, effects, outcome, or the fault, canonical JSON text.
+    /// The answer: state after, effects, outcome, or the fault, JSON text.
     pub answer: Option<String>,
     /// Fuel burnt.
     pub fuel: Option<i64>,

@@ -1,10 +1,34 @@
 //! JSON as data: canonical text, depth, and characters that a database cannot keep.
 
+use std::io;
+
 use serde_json::Value;
 
 /// Canonical text: object keys sorted (as `serde_json`'s map keeps them), no white space.
 pub fn canonical(value: &Value) -> String {
-    value.to_string()
+    // `to_string` of the value itself goes through a formatter, piece by piece.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// The length of the canonical text, without making it.
+pub fn canonical_bytes(value: &Value) -> usize {
+    let mut count = Count(0);
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+/// Counts what is written.
+struct Count(usize);
+
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What is wrong with JSON from outside, if anything.
@@ -41,5 +65,20 @@ pub fn check_within(value: &Value, depth: usize) -> Result<(), Flaw> {
             check_within(item, depth + 1)
         }),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_length_is_that_of_the_text() {
+        let value = json!({ "b": [1, -2.5, null, true], "a": { "quote\"": "line\nč\u{1}" }, "": "" });
+        let text = canonical(&value);
+        assert_eq!(text, value.to_string());
+        assert_eq!(canonical_bytes(&value), text.len());
     }
 }

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use super::draft::Draft;
-use super::ledger::{self, Novelty};
 use super::port::write::StepKey;
 use super::port::{Hint, Write};
 use crate::domain::definition::Step;
 use crate::domain::effect::{Effect, TaskSpec};
 use crate::domain::id::fresh;
-use crate::domain::json::canonical;
+use crate::domain::json::{canonical, canonical_bytes};
 use crate::domain::plugin::Fault;
 use crate::domain::task::{Task, TaskStatus, millis_to_seconds};
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
@@ -54,8 +53,8 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
 /// Whether what an effect carries is within the limit for payloads.
 pub(super) fn within_limit(effect: &Effect, bytes_max: usize) -> Result<(), Fault> {
     let bytes = match effect {
-        Effect::CreateTask(spec) => canonical(&spec.input).len(),
-        Effect::Publish { payload, .. } => canonical(payload).len(),
+        Effect::CreateTask(spec) => canonical_bytes(&spec.input),
+        Effect::Publish { payload, .. } => canonical_bytes(payload),
         Effect::HttpCall { url, headers, body, .. } => {
             headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
                 + url.len()
@@ -102,16 +101,9 @@ pub(super) fn keeps_secrets(effect: &Effect, marked: impl Fn(&str) -> bool) -> R
     })
 }
 
-/// Takes an effect into the draft.
+/// Takes an effect into the draft that its step's ledger did not have before.
 pub(super) fn effect(draft: &mut Draft, definition: &Arc<Step>, effect: Effect) {
-    let (execution, novelty) = {
-        let step = draft.step_mut(definition);
-        (step.id, ledger::record(&mut step.effect_keys, &effect))
-    };
-    // Contradictions were refused before anything was taken in.
-    if !matches!(novelty, Ok(Novelty::New)) {
-        return;
-    }
+    let execution = draft.step_mut(definition).id;
     let by_key = |key: String, draft: &Draft| StepKey {
         tenant: draft.instance.tenant.clone(),
         step_execution_id: execution,

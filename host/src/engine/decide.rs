@@ -2,6 +2,7 @@
 //!
 //! Nothing of the draft changes until plugin and mapper have both answered: a fault leaves the step as it was.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -9,6 +10,7 @@ use serde_json::json;
 
 use super::configure::{self, Configured};
 use super::draft::Draft;
+use super::ledger::Novelty;
 use super::mapping::{self, Mapped};
 use super::port::Answer;
 use super::{Engine, Error, advance, apply, deadline, hold, ledger, persist, record};
@@ -102,17 +104,20 @@ async fn call(
             return Ok(());
         }
     };
-    if let Err(fault) = check_effects(engine, draft, definition, &transition) {
-        record::fault(draft, definition, digest, &call, &fault);
-        hold::step(draft, definition, &fault, event.as_ref(), kept);
-        return Ok(());
-    }
+    let noted = match check_effects(engine, draft, definition, &transition) {
+        Ok(noted) => noted,
+        Err(fault) => {
+            record::fault(draft, definition, digest, &call, &fault);
+            hold::step(draft, definition, &fault, event.as_ref(), kept);
+            return Ok(());
+        }
+    };
     record::transition(draft, definition, digest, &call, &transition, usage);
     if let Some(mapped) = &mapped {
         mapped.record(draft, definition);
     }
     draft.unprioritized = engine.unprioritized.load(Ordering::Relaxed);
-    take_in(draft, definition, transition, mapped);
+    take_in(draft, definition, transition, noted, mapped);
     Ok(())
 }
 
@@ -128,33 +133,54 @@ fn refused(draft: &Draft, definition: &Step, refusal: &Refusal) -> Transition {
     }
 }
 
+/// A step's ledger with the effects of an answer in it, and which of them are new.
+struct Noted {
+    keys: BTreeMap<String, String>,
+    novelties: Vec<Novelty>,
+}
+
 fn check_effects(
     engine: &Engine,
     draft: &Draft,
     definition: &Step,
     transition: &Transition,
-) -> Result<(), Fault> {
+) -> Result<Noted, Fault> {
     let mut keys = draft.step(&definition.id).map(|step| step.effect_keys.clone()).unwrap_or_default();
-    transition.effects.iter().try_for_each(|effect| {
+    let marked = |text: &str| {
+        let step = draft.step(&definition.id);
+        step.is_some_and(|step| !engine.parts.keyring.markers(&step.tenant, step.id, text).is_empty())
+    };
+    let check = |effect| {
         apply::supported(effect)?;
         apply::within_limit(effect, engine.parts.limits.payload_bytes_max)?;
-        apply::keeps_secrets(effect, |text| {
-            let step = draft.step(&definition.id);
-            step.is_some_and(|step| !engine.parts.keyring.markers(&step.tenant, step.id, text).is_empty())
-        })?;
-        ledger::record(&mut keys, effect).map(|_| ())
-    })
+        // Only the definition's text can bring a secret in.
+        if !definition.secrets.is_empty() {
+            apply::keeps_secrets(effect, marked)?;
+        }
+        ledger::record(&mut keys, effect)
+    };
+    let novelties = transition.effects.iter().map(check).collect::<Result<_, _>>()?;
+    Ok(Noted { keys, novelties })
 }
 
 /// The answer becomes part of the draft.
-fn take_in(draft: &mut Draft, definition: &Arc<Step>, transition: Transition, mapped: Option<Mapped>) {
+fn take_in(
+    draft: &mut Draft,
+    definition: &Arc<Step>,
+    transition: Transition,
+    noted: Noted,
+    mapped: Option<Mapped>,
+) {
     {
         let step = draft.step_mut(definition);
+        step.effect_keys = noted.keys;
         step.state = Some(transition.state);
         step.state_version = i32::try_from(transition.state_version).unwrap_or(i32::MAX);
     }
-    for effect in transition.effects {
-        apply::effect(draft, definition, effect);
+    for (effect, novelty) in transition.effects.into_iter().zip(noted.novelties) {
+        if novelty == Novelty::New {
+            apply::effect(draft, definition, effect);
+        }
     }
     match transition.outcome {
         Outcome::Waiting => draft.set_status(definition, StepStatus::Waiting),

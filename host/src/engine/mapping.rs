@@ -7,7 +7,7 @@ use super::port::Answer;
 use super::{Engine, decide, hold, persist, record};
 use crate::domain::Digest;
 use crate::domain::definition::Step;
-use crate::domain::json::canonical;
+use crate::domain::json::canonical_bytes;
 use crate::domain::plugin::{Fault, MapCall};
 use crate::domain::transition::{Failure, Outcome};
 
@@ -68,7 +68,7 @@ pub(super) fn merge(draft: &mut Draft, mapped: Option<Mapped>, raw: Value) -> Re
         if let Value::Object(members) = &mut context {
             members.extend(names.clone());
         }
-        let bytes = canonical(&context).len();
+        let bytes = canonical_bytes(&context);
         if bytes > mapped.context_bytes_max {
             return Err(Failure::new(
                 "context_too_large",

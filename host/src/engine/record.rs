@@ -14,6 +14,7 @@ use crate::domain::task::Task;
 use crate::domain::transition::{Failure, Outcome, Transition};
 use crate::domain::{Digest, Timestamp};
 use crate::metrics as names;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// A plugin answered.
@@ -30,24 +31,16 @@ pub(super) fn transition(
         Outcome::Completed { .. } => "completed".into(),
         Outcome::Failed { failure } => format!("failed: {}: {}", failure.code, failure.message),
     });
-    let answer = serde_json::to_value(answer).unwrap_or_default();
-    step_line(draft, definition, verb(call), Some(digest), note, Some(call_value(call)), Some(answer), usage);
+    let (call_text, answer) = (text(draft, call), text(draft, answer));
+    step_line(draft, definition, verb(call), Some(digest), note, Some(call_text), Some(answer), usage);
 }
 
 /// A plugin, or the step's mapper, is at fault.
 pub(super) fn fault(draft: &mut Draft, definition: &Step, digest: &Digest, call: &StepCall, fault: &Fault) {
-    let answer = json!({ "fault": { "code": fault.code, "message": fault.message } });
+    let answer = text(draft, &json!({ "fault": { "code": fault.code, "message": fault.message } }));
     let note = format!("incident: {}: {}", fault.code, fault.message);
-    step_line(
-        draft,
-        definition,
-        verb(call),
-        Some(digest),
-        note,
-        Some(call_value(call)),
-        Some(answer),
-        NO_USAGE,
-    );
+    let call_text = text(draft, call);
+    step_line(draft, definition, verb(call), Some(digest), note, Some(call_text), Some(answer), NO_USAGE);
 }
 
 /// A step cannot begin: its configuration makes no sense with what the instance knows.
@@ -70,9 +63,9 @@ pub(super) fn transform(
     answer: &Value,
     usage: Usage,
 ) {
-    let call = serde_json::to_value(call).unwrap_or_default();
+    let (call, answer) = (text(draft, call), text(draft, answer));
     let note = "output mapped".to_owned();
-    step_line(draft, definition, "transform", Some(digest), note, Some(call), Some(answer.clone()), usage);
+    step_line(draft, definition, "transform", Some(digest), note, Some(call), Some(answer), usage);
 }
 
 /// The instance began.
@@ -136,10 +129,6 @@ fn verb(call: &StepCall) -> &'static str {
     }
 }
 
-fn call_value(call: &StepCall) -> Value {
-    serde_json::to_value(call).unwrap_or_default()
-}
-
 fn instance_line(draft: &mut Draft, kind: &str, seq: i64, note: String) {
     let entry = JournalEntry {
         id: fresh(),
@@ -167,13 +156,10 @@ fn step_line(
     kind: &str,
     digest: Option<&Digest>,
     note: String,
-    call: Option<Value>,
-    answer: Option<Value>,
+    call: Option<String>,
+    answer: Option<String>,
     usage: Usage,
 ) {
-    let mut pack = |value: Value| share(draft, value);
-    let call = call.map(&mut pack).map(|value| canonical(&value));
-    let answer = answer.map(&mut pack).map(|value| canonical(&value));
     let Some(arc) = draft.workflow.step(&definition.id).cloned() else { return };
     let (subject_id, seq) = {
         let step = draft.step_mut(&arc);
@@ -199,9 +185,15 @@ fn step_line(
     draft.writes.push(Write::InsertJournal(entry));
 }
 
-/// Puts big members, down to the second level, into blobs: a state is written once, not before and after.
-fn share(draft: &mut Draft, value: Value) -> Value {
-    share_at(draft, value, 0)
+/// What was said, as JSON. Where it is long, big members down to the second level become blobs: a state is written
+/// once, not before and after.
+fn text(draft: &mut Draft, said: &impl Serialize) -> String {
+    let text = serde_json::to_string(said).unwrap_or_default();
+    if text.len() < BLOB_BYTES_MIN {
+        return text;
+    }
+    let value = serde_json::to_value(said).unwrap_or_default();
+    canonical(&share_at(draft, value, 0))
 }
 
 fn share_at(draft: &mut Draft, value: Value, depth: u8) -> Value {

@@ -12,7 +12,7 @@ use super::recent::Snapshot;
 use super::{Engine, Error, StartRequest, Started, advance, deadline, record};
 use crate::domain::InstanceId;
 use crate::domain::instance::{Instance, InstanceStatus};
-use crate::domain::json::canonical;
+use crate::domain::json::canonical_bytes;
 use crate::domain::step::StepStatus;
 
 /// The longest business key and idempotency key.
@@ -118,7 +118,7 @@ impl Engine {
         if !request.context.is_object() {
             return Err(Error::invalid("invalid_request", "`context` must be a JSON object"));
         }
-        let bytes = canonical(&request.context).len();
+        let bytes = canonical_bytes(&request.context);
         let max = self.parts.limits.context_bytes_max;
         if bytes > max {
             let message = format!(

@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::mailbox::Taken;
 use super::signal::Signal;
 use super::{Engine, Error};
-use crate::domain::json::canonical;
+use crate::domain::json::canonical_bytes;
 use crate::domain::variable::Patch;
 use crate::domain::{InstanceId, TenantId};
 
@@ -67,7 +67,7 @@ pub(super) fn apply(engine: &Engine, draft: &mut Draft, patch: &Patch) -> Result
     if context == draft.instance.context {
         return Ok(Taken::Already);
     }
-    let (bytes, max) = (canonical(&context).len(), engine.parts.limits.context_bytes_max);
+    let (bytes, max) = (canonical_bytes(&context), engine.parts.limits.context_bytes_max);
     if bytes > max {
         let message = format!(
             "with these variables the instance's context would have {bytes} bytes; the limit is {max}. \

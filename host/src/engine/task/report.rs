@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::change::{self, Change};
-use crate::domain::json::canonical;
+use crate::domain::json::canonical_bytes;
 use crate::domain::task::{Holder, Task};
 use crate::domain::variable::Patch;
 use crate::domain::{TaskId, TenantId};
@@ -154,7 +154,7 @@ impl Engine {
 
     /// Refuses what is over the limit for payloads.
     pub(in crate::engine) fn check_payload(&self, what: &str, value: &Value) -> Result<(), Error> {
-        self.check_bytes(what, canonical(value).len())
+        self.check_bytes(what, canonical_bytes(value))
     }
 
     pub(super) fn check_bytes(&self, what: &str, bytes: usize) -> Result<(), Error> {
