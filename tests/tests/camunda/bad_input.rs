@@ -177,7 +177,10 @@ async fn what_is_not_there_is_named(db: TestDb) -> Result<()> {
                 &message,
             )?;
         }
-        refused(client.get(&path(&format!("/external-task/{absent}"))).await?, 404, INVALID, &message)?;
+        for verb in ["", "/errorDetails"] {
+            let answer = client.get(&path(&format!("/external-task/{absent}{verb}"))).await?;
+            refused(answer, 404, REST, &message)?;
+        }
     }
     refused(client.get(&path("/colour")).await?, 404, "NotFoundException", "HTTP 404 Not Found")?;
     let put = client.send("PUT", &path("/external-task/fetchAndLock"), "{}").await?;

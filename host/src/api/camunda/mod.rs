@@ -7,6 +7,7 @@ mod batches;
 mod body;
 mod caller;
 mod definitions;
+mod delivery;
 mod document;
 mod engines;
 mod error;
