@@ -47,7 +47,7 @@ impl Workers {
     }
 
     /// A worker polls: it is there for as long as the answer is kept.
-    pub(super) fn arrive(
+    pub fn arrive(
         self: &Arc<Self>,
         tenant: &TenantId,
         worker_id: &str,
@@ -143,8 +143,8 @@ impl Workers {
     }
 }
 
-/// A worker whose poll is at the desk.
-pub(super) struct Presence {
+/// A worker whose poll waits.
+pub struct Presence {
     workers: Arc<Workers>,
     tenant: TenantId,
     worker_id: String,
@@ -152,7 +152,7 @@ pub(super) struct Presence {
 
 impl Presence {
     /// The poll is answered with these tasks.
-    pub(super) fn handed(&self, tasks: &[Task], now: Timestamp) {
+    pub fn handed(&self, tasks: &[Task], now: Timestamp) {
         let until = tasks.iter().filter_map(|task| task.lock_expires_at).max();
         if let Some(until) = until
             && let Some(heard) = known(&mut self.workers.crew(), &self.tenant, &self.worker_id, now)

@@ -39,6 +39,8 @@ pub struct Workflow {
     pub version: i32,
     /// What people call it.
     pub name: Option<String>,
+    /// What its author calls this version.
+    pub version_tag: Option<String>,
     /// S2's `_vars`.
     pub variables: Value,
     /// What starts it by itself.

@@ -115,7 +115,7 @@ async fn reports_are_refused_as_camunda_does(db: TestDb) -> Result<()> {
         ),
         ("lock", w(json!({})), 400, REST, "lockDuration is not greater than 0"),
         ("extendLock", w(json!({ "newDuration": 0 })), 400, REST, "lockTime is not greater than 0"),
-        ("complete", w(typed("Colour", json!("red"))), 400, REST, "Unsupported value type 'Colour'"),
+        ("complete", w(typed("colour", json!("red"))), 400, REST, "Unsupported value type 'colour'"),
         (
             "complete",
             w(typed("Integer", json!("abc"))),
@@ -128,7 +128,7 @@ async fn reports_are_refused_as_camunda_does(db: TestDb) -> Result<()> {
             w(typed("date", json!("soon"))),
             400,
             INVALID,
-            "Cannot convert value 'soon' of type 'Date' to java type java.util.Date",
+            "Cannot convert value 'soon' of type 'date' to java type java.util.Date",
         ),
     ] {
         refused(post(client, &to(verb), &body).await?, status, kind, message)?;
@@ -146,12 +146,14 @@ async fn reports_are_refused_as_camunda_does(db: TestDb) -> Result<()> {
         let message = "The number of retries cannot be null.";
         refused(put(client, &retries, &json!({})).await?, 400, INVALID, message)?;
         let message = "The number of retries cannot be negative: retries is not greater than or equal to 0";
-        refused(
-            put(client, &retries, &json!({ "retries": -1 })).await?,
-            400,
-            "BadUserRequestException",
-            message,
-        )?;
+        let kind = if retries.ends_with(&to("retries")) { "BadUserRequestException" } else { INVALID };
+        refused(put(client, &retries, &json!({ "retries": -1 })).await?, 400, kind, message)?;
+    }
+    let nobody = "00000000-0000-7000-8000-000000000000";
+    for absent in ["nonsense", nobody] {
+        let message = format!("Cannot find external task with id {absent}: externalTask is null");
+        let body = json!({ "retries": 1, "externalTaskIds": [absent] });
+        refused(put(client, "/external-task/retries", &body).await?, 404, INVALID, &message)?;
     }
     let nothing = put(client, "/external-task/retries", &json!({ "retries": 1 })).await?;
     refused(nothing, 400, INVALID, "externalTaskIds is empty")?;
@@ -177,7 +179,10 @@ async fn what_is_not_there_is_named(db: TestDb) -> Result<()> {
                 &message,
             )?;
         }
-        refused(client.get(&path(&format!("/external-task/{absent}"))).await?, 404, INVALID, &message)?;
+        for verb in ["", "/errorDetails"] {
+            let answer = client.get(&path(&format!("/external-task/{absent}{verb}"))).await?;
+            refused(answer, 404, REST, &message)?;
+        }
     }
     refused(client.get(&path("/colour")).await?, 404, "NotFoundException", "HTTP 404 Not Found")?;
     let put = client.send("PUT", &path("/external-task/fetchAndLock"), "{}").await?;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use stepwell_tests::db::TestDb;
 use stepwell_tests::host::{Host, one_task};
 
-use crate::support::{fetch, fetch_topics, id, post};
+use crate::support::{fetch, fetch_topics, get, id, post};
 
 fn millis(time: &Value) -> Result<i64> {
     let text = time.as_str().context("a time")?;
@@ -115,6 +115,14 @@ async fn filters_choose_among_tasks(db: TestDb) -> Result<()> {
     let either = json!({ "processVariables": { "colour": "red", "absent": 1 } });
     assert_eq!(try_filter(either).await?, only(&red));
     assert_eq!(try_filter(json!({ "processVariables": {} })).await?.len(), 3);
+    let both = json!({ "processDefinitionId": "one:1", "processDefinitionIdIn": ["one:1", "two:1"] });
+    assert_eq!(try_filter(both).await?, only(&red));
+    // An empty list chooses nothing out.
+    for empty in ["processDefinitionIdIn", "processDefinitionKeyIn", "tenantIdIn"] {
+        let mut filter = json!({});
+        filter[empty] = json!([]);
+        assert_eq!(try_filter(filter).await?.len(), 3, "{empty}");
+    }
     assert_eq!(try_filter(json!({ "tenantIdIn": ["other"] })).await?, none);
     assert_eq!(try_filter(json!({ "withoutTenantId": true })).await?.len(), 3);
     host.stop().await;
@@ -147,6 +155,86 @@ async fn tasks_come_in_the_order_that_was_asked_for(db: TestDb) -> Result<()> {
     let newest = json!({ "sorting": [{ "sortBy": "createTime", "sortOrder": "desc" }] });
     assert_eq!(numbers(newest).await?, [json!([3, -4]), json!([2, 4]), json!([1, 0])]);
     assert_eq!(numbers(json!({ "maxTasks": 0 })).await?, Vec::<Value>::new());
+    host.stop().await;
+    Ok(())
+}
+
+/// With an order, by priority and then by age means just that: not whose turn it is among instances.
+async fn an_order_is_kept_to_the_letter(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    let steps = ["a", "b", "c"].map(|step| {
+        format!("\n  - {{ id: {step}, type: EXTERNAL_TASK, dependsOn: [], config: {{ taskType: t }} }}")
+    });
+    client.deploy("three", format!("steps:{}", steps.concat())).await?;
+    let first = client.start("three", json!({})).await?;
+    client.start("three", json!({})).await?;
+    let topics = json!([{ "topicName": "t", "lockDuration": 600_000 }]);
+    let oldest = json!([{ "sortBy": "createTime", "sortOrder": "asc" }]);
+    let options = json!({ "maxTasks": 3, "usePriority": true, "sorting": oldest });
+    let taken = fetch_topics(client, "w", topics.clone(), options).await?;
+    let rest = fetch_topics(client, "w", topics, json!({ "maxTasks": 10 })).await?;
+    assert_eq!((taken.len(), rest.len()), (3, 3));
+    let newest = taken.iter().map(|task| millis(&task["createTime"])).collect::<Result<Vec<_>>>()?;
+    let oldest = rest.iter().map(|task| millis(&task["createTime"])).collect::<Result<Vec<_>>>()?;
+    assert!(newest.iter().max() <= oldest.iter().min(), "{newest:?} {oldest:?}");
+    assert!(newest == oldest || taken.iter().all(|task| task["processInstanceId"] == first), "{taken:?}");
+    host.stop().await;
+    Ok(())
+}
+
+/// A workflow's version has a tag, which comes with its tasks and can be asked for, with gaps.
+async fn version_tags_choose_among_tasks(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    for tag in ["versionTag: '1.2'\n", "versionTag: '2.0'\n", ""] {
+        client.deploy("flow", format!("{tag}{}", one_task("t", &[]))).await?;
+        client.start("flow", json!({})).await?;
+    }
+    let tags = async |filter: Value| -> Result<Vec<Value>> {
+        let mut topic = json!({ "topicName": "t", "lockDuration": 600_000 });
+        filter.as_object().into_iter().flatten().for_each(|(name, value)| topic[name] = value.clone());
+        let tasks = fetch_topics(client, "w", json!([topic]), json!({})).await?;
+        for task in &tasks {
+            post(client, &format!("/external-task/{}/unlock", id(task)), &json!(null)).await?.expect(204)?;
+        }
+        Ok(tasks.iter().map(|task| task["processDefinitionVersionTag"].clone()).collect())
+    };
+    let tagged = |tag: &str| json!({ "processDefinitionVersionTag": tag });
+    assert_eq!(tags(json!({})).await?, [json!("1.2"), json!("2.0"), json!(null)]);
+    assert_eq!(tags(tagged("2.0")).await?, [json!("2.0")]);
+    assert_eq!(tags(tagged("1.%")).await?, [json!("1.2")]);
+    assert_eq!(tags(tagged("%")).await?, [json!("1.2"), json!("2.0")], "no tag is like nothing");
+    assert_eq!(tags(tagged("3")).await?, Vec::<Value>::new());
+    let listed = get(client, "/external-task?sortBy=createTime&sortOrder=asc").await?;
+    let listed = listed.as_array().into_iter().flatten().map(|task| &task["processDefinitionVersionTag"]);
+    assert_eq!(listed.collect::<Vec<_>>(), [&json!("1.2"), &json!("2.0"), &json!(null)]);
+    assert_eq!(get(client, "/process-definition/flow:2").await?["versionTag"], "2.0");
+    let wrong = client
+        .send("POST", "/api/v1/workflows?key=x", format!("versionTag: 1\n{}", one_task("t", &[])))
+        .await?;
+    wrong.expect_problem(400, "definition_invalid")?;
+    host.stop().await;
+    Ok(())
+}
+
+/// All of it below the name of the engine too; of a topic that is named twice, the last counts; no variables if none are wanted.
+async fn the_engine_has_a_name(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    client.deploy("flow", one_task("t", &[])).await?;
+    let instance = client.start("flow", json!({ "a": 1 })).await?;
+    let body = json!({ "workerId": "w", "maxTasks": 1, "topics": [
+        { "topicName": "t", "lockDuration": 1 },
+        { "topicName": "t", "lockDuration": 600_000, "variables": [] },
+    ] });
+    let tasks = post(client, "/engine/default/external-task/fetchAndLock", &body).await?.expect(200)?;
+    assert_eq!(tasks[0]["variables"], json!({}));
+    let shown = get(client, &format!("/engine/default/external-task/{}", id(&tasks[0]))).await?;
+    assert!(millis(&shown["lockExpirationTime"])? - millis(&shown["createTime"])? >= 600_000, "{shown}");
+    let done = format!("/engine/default/external-task/{}/complete", id(&tasks[0]));
+    post(client, &done, &json!({ "workerId": "w" })).await?.expect(204)?;
+    client.instance_is(&instance, "completed").await?;
     host.stop().await;
     Ok(())
 }
@@ -263,6 +351,9 @@ stepwell_tests::on_both_databases!(
     topics_have_locks_and_variables_of_their_own,
     filters_choose_among_tasks,
     tasks_come_in_the_order_that_was_asked_for,
+    an_order_is_kept_to_the_letter,
+    version_tags_choose_among_tasks,
+    the_engine_has_a_name,
     a_request_waits_for_tasks,
     priorities_need_not_be_used,
     priorities_are_switched_off_for_a_host,

@@ -52,6 +52,26 @@ async fn locks_belong_to_a_worker(db: TestDb) -> Result<()> {
     Ok(())
 }
 
+/// Taking a lock away is no new attempt: the time of this one goes on.
+async fn an_unlocked_task_keeps_its_time(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    client.deploy("flow", one_task("t", &["timeout: 1h"])).await?;
+    client.start("flow", json!({})).await?;
+    let task = id(&fetch_one(client, "t", "a").await?).to_owned();
+    let before = client.task(&json!(task)).await?;
+    // The clock counts milliseconds: wait for the next one.
+    until("time has passed", async || {
+        client.send("POST", &path(&format!("/external-task/{task}/unlock")), "").await?.expect(204)?;
+        Ok(client.task(&json!(task)).await?["updatedAt"] != before["updatedAt"])
+    })
+    .await?;
+    let after = client.task(&json!(task)).await?;
+    assert_eq!((&after["status"], &after["timeoutAt"]), (&json!("PENDING"), &before["timeoutAt"]));
+    host.stop().await;
+    Ok(())
+}
+
 async fn a_lock_that_ran_out_cannot_be_extended(db: TestDb) -> Result<()> {
     let host = Host::start(&db).await?;
     let client = &host.client;
@@ -106,6 +126,7 @@ async fn retries_and_priorities_are_set(db: TestDb) -> Result<()> {
 
 stepwell_tests::on_both_databases!(
     locks_belong_to_a_worker,
+    an_unlocked_task_keeps_its_time,
     a_lock_that_ran_out_cannot_be_extended,
     retries_and_priorities_are_set,
 );

@@ -60,6 +60,8 @@ async fn a_failure_is_a_lock_until_the_retry(db: TestDb) -> Result<()> {
     let task = fetch_one(client, "t", "w").await?;
     assert_eq!(task["retries"], json!(null));
     let task = id(&task).to_owned();
+    let none = client.get(&path(&format!("/external-task/{task}/errorDetails"))).await?;
+    assert_eq!((none.status, &none.body), (204, &json!(null)), "there are no details yet");
     let failure = json!({
         "workerId": "w", "errorMessage": "x".repeat(700), "errorDetails": "a stack", "retries": 5, "retryTimeout": 600_000,
         "variables": { "tried": { "value": true } }, "localVariables": { "mine": { "value": 7, "type": "Long" } },
@@ -69,7 +71,9 @@ async fn a_failure_is_a_lock_until_the_retry(db: TestDb) -> Result<()> {
     assert_eq!((&shown["retries"], &shown["workerId"]), (&json!(5), &json!("w")));
     assert_eq!(shown["errorMessage"].as_str().map(str::len), Some(666));
     assert!(shown["lockExpirationTime"].as_str().is_some_and(|at| at.ends_with("+0000")), "{shown}");
-    assert_eq!(get(client, &format!("/external-task/{task}/errorDetails")).await?, "a stack");
+    let details = client.get(&path(&format!("/external-task/{task}/errorDetails"))).await?;
+    assert_eq!(details.headers["content-type"], "text/plain");
+    assert_eq!(details.expect(200)?, "a stack");
     assert!(fetch(client, "t", "w").await?.is_empty(), "the wait is not over");
     // Whoever takes the lock away ends the wait.
     client.send("POST", &path(&format!("/external-task/{task}/unlock")), "").await?.expect(204)?;
@@ -100,6 +104,12 @@ async fn giving_up_is_an_incident(db: TestDb) -> Result<()> {
     client.instance_is(&instance, "incident").await?;
     assert_eq!(get(client, &format!("/external-task/{task}")).await?["retries"], 0);
     assert_eq!(get(client, "/incident/count").await?["count"], 1);
+    let incident = get(client, "/incident").await?[0].clone();
+    assert_eq!((&incident["configuration"], &incident["incidentMessage"]), (&json!(task), &json!("no")));
+    assert_eq!(
+        (&incident["processDefinitionId"], &incident["processInstanceId"]),
+        (&json!("flow:1"), &json!(instance))
+    );
     assert!(fetch(client, "t", "w").await?.is_empty());
     assert_eq!(client.get("/api/v1/dead-letters").await?.expect(200)?["items"][0]["id"], task);
     put(client, &retries, &json!({ "retries": 2 })).await?.expect(204)?;

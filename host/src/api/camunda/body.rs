@@ -104,6 +104,11 @@ impl Fields {
             .map(Some)
     }
 
+    /// A list of texts to choose by: an empty one chooses nothing out.
+    pub(super) fn filled(&self, name: &str) -> Result<Option<Vec<String>>, CamundaError> {
+        Ok(self.texts(name)?.filter(|texts| !texts.is_empty()))
+    }
+
     /// A list of objects.
     pub(super) fn objects(&self, name: &str) -> Result<Vec<Self>, CamundaError> {
         let Some(value) = self.given(name) else { return Ok(Vec::new()) };

@@ -45,7 +45,7 @@ fn view(row: &DefinitionRow) -> Value {
         "diagram": null,
         "suspended": false,
         "tenantId": tenant_id(&row.tenant),
-        "versionTag": null,
+        "versionTag": row.document.get("versionTag"),
         "historyTimeToLive": null,
         "startableInTasklist": true,
     })
@@ -62,6 +62,11 @@ async fn rows(
     };
     if let Some(name) = params.text("name")? {
         rows.retain(|row: &DefinitionRow| row.name.as_ref() == Some(&name));
+    }
+    if let Some(tag) = params.text("versionTag")? {
+        rows.retain(|row: &DefinitionRow| {
+            row.document.get("versionTag") == Some(&Value::String(tag.clone()))
+        });
     }
     Ok(rows)
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::view::answer;
 
 /// Method, path, what it does, and the status of its success.
-const OPERATIONS: [(&str, &str, &str, &str); 53] = [
+const OPERATIONS: [(&str, &str, &str, &str); 54] = [
     ("get", "/external-task", "Lists tasks by a query string", "200"),
     ("post", "/external-task", "Lists tasks by a body", "200"),
     ("get", "/external-task/count", "Counts tasks by a query string", "200"),
@@ -28,6 +28,7 @@ const OPERATIONS: [(&str, &str, &str, &str); 53] = [
     ("get", "/process-instance", "Lists instances that run", "200"),
     ("post", "/process-instance", "Lists instances that run, by a body", "200"),
     ("get", "/process-instance/count", "Counts instances that run", "200"),
+    ("post", "/process-instance/count", "Counts instances that run, by a body", "200"),
     ("get", "/process-instance/{id}", "Shows an instance", "200"),
     ("get", "/process-instance/{id}/variables", "Shows an instance's variables", "200"),
     ("post", "/process-instance/{id}/variables", "Changes an instance's variables", "204"),

@@ -6,7 +6,7 @@
 use axum::http::header::{CONTENT_TYPE, HeaderName};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::api::error::Problem;
 use crate::domain::TaskId;
@@ -91,6 +91,19 @@ impl CamundaError {
         Self::new(500, Kind::ProcessEngine, message)
     }
 
+    /// The same, found while something was done with a variable: `what` says so first.
+    pub(super) fn within(self, what: &str) -> Self {
+        Self { kind: Kind::InvalidRequest, message: format!("{what}: {}", self.message), ..self }
+    }
+
+    /// What the engine found missing, as the surface passes it on.
+    pub(super) fn of_deed(self, deed: &str) -> Self {
+        if self.kind != Kind::NullValue {
+            return self;
+        }
+        Self { kind: Kind::Rest, message: format!("Cannot {deed}: {}", self.message), ..self }
+    }
+
     /// There is no such task.
     pub(super) fn no_task(id: &str) -> Self {
         Self::new(404, Kind::Rest, format!("External task with id {id} does not exist"))
@@ -147,7 +160,14 @@ impl From<Problem> for CamundaError {
 
 impl IntoResponse for CamundaError {
     fn into_response(self) -> Response {
-        let body = json!({ "type": self.kind.name(), "message": self.message, "code": self.kind.code() });
+        let mut body = json!({ "type": self.kind.name(), "message": self.message, "code": self.kind.code() });
+        if self.status == 403 {
+            // Whoever asks has a role, and no permissions one by one: there is none to name.
+            for field in ["userId", "permissionName", "resourceName", "resourceId"] {
+                body[field] = Value::Null;
+            }
+            body["missingAuthorizations"] = json!([]);
+        }
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, body.to_string()).into_response();
         response.headers_mut().extend(self.headers);

@@ -1,6 +1,7 @@
 //! `fetchAndLock`: tasks of several topics, each with its own lock, now or as soon as there are some.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::State;
@@ -9,16 +10,21 @@ use serde_json::{Value, json};
 
 use super::body::Body;
 use super::caller::Worker;
+use super::delivery::Delivery;
 use super::error::CamundaError;
 use super::fetch_filtered;
 use super::fetch_request::FetchRequest;
 use super::{variables, view};
 use crate::api::AppState;
 use crate::dispatch::desk::PollRequest;
+use crate::domain::definition::Workflow;
 use crate::domain::instance::Instance;
 use crate::domain::task::Task;
 use crate::domain::{InstanceId, TenantId};
 use crate::metrics as names;
+
+/// What its workers are in the list of workers.
+const WORKER_TYPE: &str = "camunda";
 
 /// Waits for tasks and locks them.
 pub(super) async fn fetch_and_lock(
@@ -31,13 +37,27 @@ pub(super) async fn fetch_and_lock(
         return Ok(view::answer(&json!([])));
     }
     let started = Instant::now();
-    let tasks = if request.is_plain() {
-        plain(&state, &tenant, &request).await?
-    } else {
-        fetch_filtered::wait(&state, &tenant, &request).await?
+    state.node.workers.introduce(&tenant, &request.worker_id, WORKER_TYPE, state.node.clock.now());
+    let tasks = match (request.is_plain(), request.is_ordered()) {
+        (true, false) => plain(&state, &tenant, &request).await?,
+        (true, true) => ordered(&state, &tenant, &request).await?,
+        (false, _) => fetch_filtered::wait(&state, &tenant, &request).await?,
     };
     metrics::histogram!(names::POLL_SECONDS).record(started.elapsed().as_secs_f64());
-    shown(&state, &tenant, &request, &tasks).await.map(|tasks| view::answer(&tasks))
+    let answer = shown(&state, &tenant, &request, tasks.tasks()).await?;
+    // From here on there is nothing to wait for.
+    tasks.take();
+    Ok(view::answer(&answer))
+}
+
+/// In an order of its own, of what waits; if nothing does, whatever comes is first.
+async fn ordered(
+    state: &AppState,
+    tenant: &TenantId,
+    request: &FetchRequest,
+) -> Result<Delivery, CamundaError> {
+    let waiting = fetch_filtered::look(state, tenant, request).await?;
+    if waiting.tasks().is_empty() { plain(state, tenant, request).await } else { Ok(waiting) }
 }
 
 /// Served by the desk, together with everyone who waits for the same topics.
@@ -45,7 +65,7 @@ async fn plain(
     state: &AppState,
     tenant: &TenantId,
     request: &FetchRequest,
-) -> Result<Vec<Task>, CamundaError> {
+) -> Result<Delivery, CamundaError> {
     let started = Instant::now();
     let longest = request.topics.values().map(|topic| topic.lock_ms).max();
     let desk_waits = Duration::from_secs(state.node.limits.poll_wait_seconds_max);
@@ -65,7 +85,7 @@ async fn plain(
         // the worker has said goodbye, or the host is stopping.
         let over = started.elapsed() >= request.wait || parked.elapsed() < desk_waits;
         if !tasks.is_empty() || over || state.node.draining() {
-            return relocked(state, request, longest, tasks).await;
+            return relocked(state, request, longest, Delivery::of(state, tasks)).await;
         }
     }
 }
@@ -75,14 +95,19 @@ async fn relocked(
     state: &AppState,
     request: &FetchRequest,
     longest: Option<i64>,
-    tasks: Vec<Task>,
-) -> Result<Vec<Task>, CamundaError> {
+    tasks: Delivery,
+) -> Result<Delivery, CamundaError> {
     let lock_of = |task: &Task| request.topics.get(&task.task_type).map(|topic| topic.lock_ms);
-    let (mut right, wrong): (Vec<Task>, Vec<Task>) =
-        tasks.into_iter().partition(|task| lock_of(task) == longest);
-    let wrong = wrong.into_iter().map(|task| (lock_of(&task).unwrap_or_default(), task));
-    right.extend(state.node.engine.relock(wrong.map(|(lock_ms, task)| (task, lock_ms)).collect()).await?);
-    right.sort_by_key(|task| (task.priority, task.created_at, task.id));
+    let (right, wrong): (Vec<Task>, Vec<Task>) =
+        tasks.take().into_iter().partition(|task| lock_of(task) == longest);
+    let mut right = Delivery::of(state, right);
+    if !wrong.is_empty() {
+        let wrong = wrong.into_iter().map(|task| (lock_of(&task).unwrap_or_default(), task));
+        let wrong = wrong.map(|(lock_ms, task)| (task, lock_ms)).collect();
+        let engine = Arc::clone(&state.node.engine);
+        right.add(Delivery::lock(state, async move { engine.relock(wrong).await }).await?);
+    }
+    right.sort();
     Ok(right)
 }
 
@@ -106,20 +131,19 @@ async fn shown(
         let wish = request.topics.get(&task.task_type).map(|topic| topic.wish.clone()).unwrap_or_default();
         let context = instance.map_or(&nothing, |instance| &instance.context);
         let variables = variables::visible(task, context, &wish);
-        let version = instance.map(|instance| instance.workflow_version);
-        let wanted = request.topics.get(&task.task_type).is_some_and(|topic| topic.properties);
-        let properties = match version.filter(|_| wanted) {
-            Some(version) => properties(state, task, version).await?,
-            None => json!({}),
+        let workflow = match instance.map(|instance| instance.workflow_version) {
+            Some(version) => Some(state.node.engine.workflow(tenant, &task.workflow_key, version).await?),
+            None => None,
         };
-        shown.push(view::locked(task, version, variables, properties));
+        let wanted = request.topics.get(&task.task_type).is_some_and(|topic| topic.properties);
+        let properties = workflow.as_ref().filter(|_| wanted).and_then(|workflow| properties(task, workflow));
+        let of = workflow.as_ref().map(|workflow| (workflow.version, workflow.version_tag.as_deref()));
+        shown.push(view::locked(task, of, variables, properties.unwrap_or_else(|| json!({}))));
     }
     Ok(Value::Array(shown))
 }
 
 /// What the definition of a task's step says for its workers.
-async fn properties(state: &AppState, task: &Task, version: i32) -> Result<Value, CamundaError> {
-    let workflow = state.node.engine.workflow(&task.tenant, &task.workflow_key, version).await?;
-    let step = workflow.steps.iter().find(|step| step.id == task.step_id);
-    Ok(step.map_or_else(|| json!({}), |step| json!(step.properties)))
+fn properties(task: &Task, workflow: &Workflow) -> Option<Value> {
+    workflow.step(&task.step_id).map(|step| json!(step.properties))
 }

@@ -51,7 +51,9 @@ pub(super) struct Filter {
     pub(super) workflow_keys: Option<Vec<String>>,
     /// An instance matches if any of them does.
     pub(super) variables: Vec<(String, Value)>,
-    /// None at all: another tenant's, or a version tag, which no workflow has.
+    /// A pattern of SQL's `like`.
+    pub(super) version_tag: Option<String>,
+    /// None at all: another tenant's.
     pub(super) none: bool,
 }
 
@@ -93,20 +95,21 @@ impl FetchRequest {
         })
     }
 
-    /// Whether an order was asked for that begins with the priority. If none was, the turn has the priority in it.
-    pub(super) fn by_priority(&self) -> bool {
-        self.use_priority && self.newest_first.is_some()
+    /// Whether an order was asked for; else tasks come by turn.
+    pub(super) fn is_ordered(&self) -> bool {
+        self.newest_first.is_some()
     }
 
-    /// Whether the desk can serve it, whose order is by turn, and which knows no filters.
+    /// Whether an order was asked for that begins with the priority. If none was, the turn has the priority in it.
+    pub(super) fn by_priority(&self) -> bool {
+        self.use_priority && self.is_ordered()
+    }
+
+    /// Whether it wants whatever its topics have: the desk knows no filters.
     pub(super) fn is_plain(&self) -> bool {
-        let ordered = match self.newest_first {
-            None => true,
-            Some(newest_first) => self.use_priority && !newest_first,
-        };
         // The desk would take a topic with a star for a pattern; here it is a name like any other.
         let named = !self.topics.keys().any(|topic| topic.contains('*'));
-        ordered && named && self.topics.values().all(|topic| topic.filter == Filter::default())
+        named && self.topics.values().all(|topic| topic.filter == Filter::default())
     }
 }
 
@@ -169,16 +172,17 @@ fn topic_of(topic: &Fields, tenant: &TenantId) -> Result<(String, Topic), Camund
 
 fn filter_of(topic: &Fields, tenant: &TenantId) -> Result<Filter, CamundaError> {
     let ours = tenant_id(tenant);
-    let foreign = match topic.texts("tenantIdIn")? {
+    let foreign = match topic.filled("tenantIdIn")? {
         Some(tenants) => !ours.is_some_and(|ours| tenants.iter().any(|tenant| tenant == ours)),
         None => topic.flag("withoutTenantId")? && ours.is_some(),
     };
     Ok(Filter {
         business_key: topic.text("businessKey")?,
-        definition_ids: both(topic.text("processDefinitionId")?, topic.texts("processDefinitionIdIn")?),
-        workflow_keys: both(topic.text("processDefinitionKey")?, topic.texts("processDefinitionKeyIn")?),
+        definition_ids: both(topic.text("processDefinitionId")?, topic.filled("processDefinitionIdIn")?),
+        workflow_keys: both(topic.text("processDefinitionKey")?, topic.filled("processDefinitionKeyIn")?),
         variables: topic.object("processVariables")?.unwrap_or_default().0.into_iter().collect(),
-        none: foreign || topic.text("processDefinitionVersionTag")?.is_some_and(|tag| tag != "%"),
+        version_tag: topic.text("processDefinitionVersionTag")?,
+        none: foreign,
     })
 }
 

@@ -65,7 +65,7 @@ pub(super) async fn retries(
     Names(id): Names<String>,
     Body(fields): Body,
 ) -> Result<StatusCode, CamundaError> {
-    let retries = attempts(fields.int("retries")?)?;
+    let retries = attempts(fields.int("retries")?, Kind::BadUserRequest)?;
     let id = task_id(&id)?;
     done(state.node.engine.set_retries(&tenant, id, retries).await, id)
 }
@@ -83,13 +83,13 @@ pub(super) async fn priority(
     done(state.node.engine.set_priority(&tenant, id, view::priority(priority)).await, id)
 }
 
-/// Attempts that may be set.
-pub(super) fn attempts(retries: Option<i32>) -> Result<i32, CamundaError> {
+/// Attempts that may be set. What fewer than none is called depends on the route.
+pub(super) fn attempts(retries: Option<i32>, negative: Kind) -> Result<i32, CamundaError> {
     match retries {
         None => Err(CamundaError::invalid("The number of retries cannot be null.")),
         Some(retries) if retries < 0 => Err(CamundaError::new(
             400,
-            Kind::BadUserRequest,
+            negative,
             "The number of retries cannot be negative: retries is not greater than or equal to 0",
         )),
         Some(retries) => Ok(retries),

@@ -7,12 +7,14 @@ mod batches;
 mod body;
 mod caller;
 mod definitions;
+mod delivery;
 mod document;
 mod engines;
 mod error;
 mod fetch;
 mod fetch_filtered;
 mod fetch_request;
+mod instance_variables;
 mod instances;
 mod locks;
 mod query;
@@ -48,6 +50,7 @@ pub(super) fn router() -> Router<AppState> {
         .route("/external-task/{id}/retries", put(locks::retries))
         .route("/external-task/{id}/priority", put(locks::priority))
         .merge(instances::router())
+        .merge(instance_variables::router())
         .merge(definitions::router())
         .merge(engines::router())
         .merge(batches::router())

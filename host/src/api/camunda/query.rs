@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::body::{Body, Fields, Names, Params};
 use super::caller::Worker;
-use super::error::{CamundaError, Kind};
+use super::error::CamundaError;
 use super::query_filters::{self, Question};
 use super::reports::task_id;
 use super::view;
@@ -76,8 +76,7 @@ pub(super) async fn show(
     Worker(tenant): Worker,
     Names(id): Names<String>,
 ) -> Result<Response, CamundaError> {
-    let found = one(&state, &tenant, &id).await?;
-    Ok(view::answer(&view::task(&found.task, Some(found.workflow_version), found.instance_status)))
+    Ok(view::answer(&view::found(&one(&state, &tenant, &id).await?)))
 }
 
 /// The details of a task's last error, as text; 204 if there are none.
@@ -109,11 +108,9 @@ pub(super) async fn topic_names(
 }
 
 async fn one(state: &AppState, tenant: &TenantId, id: &str) -> Result<FoundTask, CamundaError> {
-    let wrong =
-        || CamundaError::new(404, Kind::InvalidRequest, format!("External task with id {id} does not exist"));
-    let ids = Some(vec![task_id(id).map_err(|_| wrong())?]);
+    let ids = Some(vec![task_id(id)?]);
     let query = TaskQuery { now: state.node.clock.now(), ids, rows_max: 1, ..TaskQuery::default() };
-    state.node.store.find_tasks(tenant, &query).await?.pop().ok_or_else(wrong)
+    state.node.store.find_tasks(tenant, &query).await?.pop().ok_or_else(|| CamundaError::no_task(id))
 }
 
 async fn rows(
@@ -146,9 +143,7 @@ async fn rows(
         );
         return Err(CamundaError::invalid(message));
     }
-    let show =
-        |found: &FoundTask| view::task(&found.task, Some(found.workflow_version), found.instance_status);
-    Ok(view::answer(&Value::Array(found.iter().map(show).collect())))
+    Ok(view::answer(&Value::Array(found.iter().map(view::found).collect())))
 }
 
 async fn number(state: &AppState, tenant: &TenantId, question: Question) -> Result<Response, CamundaError> {

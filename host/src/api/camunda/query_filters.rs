@@ -49,21 +49,7 @@ pub(super) fn read(
     tenant: &TenantId,
     now: Timestamp,
 ) -> Result<Question, CamundaError> {
-    let list = |name: &str| -> Result<Option<Vec<String>>, CamundaError> {
-        let list = if from_url {
-            let text = fields.text(name)?;
-            text.map(|text| text.split(',').map(|part| part.trim().to_owned()).collect())
-        } else {
-            fields.texts(name)?
-        };
-        if let Some(names) = list.as_ref().filter(|names: &&Vec<String>| names.len() > LIST_MAX) {
-            return Err(CamundaError::invalid(format!(
-                "'{name}' has {} entries; the limit is {LIST_MAX}",
-                names.len()
-            )));
-        }
-        Ok(list)
-    };
+    let list = |name: &str| listed(fields, name, from_url);
     // What is no id matches nothing.
     let ids = |one: &str, many: &str| -> Result<Option<Vec<uuid::Uuid>>, CamundaError> {
         let both = narrowed(fields.text(one)?, list(many)?);
@@ -103,7 +89,26 @@ pub(super) fn read(
     let ours = tenant_id(tenant);
     let none = list("tenantIdIn")?
         .is_some_and(|tenants| !ours.is_some_and(|ours| tenants.iter().any(|t| t == ours)));
-    Ok(Question { query, variables: conditions(fields, from_url)?, none })
+    Ok(Question { query, variables: conditions(fields, "processVariables", from_url)?, none })
+}
+
+/// A list to choose by: divided by commas in a query string. An empty one chooses nothing out.
+pub(super) fn listed(
+    fields: &Fields,
+    name: &str,
+    from_url: bool,
+) -> Result<Option<Vec<String>>, CamundaError> {
+    let list: Option<Vec<String>> = if from_url {
+        let text = fields.text(name)?;
+        text.map(|text| text.split(',').map(|part| part.trim().to_owned()).collect())
+    } else {
+        fields.filled(name)?
+    };
+    if let Some(count) = list.as_ref().map(Vec::len).filter(|count| *count > LIST_MAX) {
+        let message = format!("'{name}' has {count} entries; the limit is {LIST_MAX}");
+        return Err(CamundaError::invalid(message));
+    }
+    Ok(list)
 }
 
 fn narrowed(one: Option<String>, many: Option<Vec<String>>) -> Option<Vec<String>> {
@@ -128,28 +133,23 @@ fn moment(name: &str, text: &str) -> Result<Timestamp, CamundaError> {
 }
 
 fn sorts(fields: &Fields, from_url: bool) -> Result<Vec<Sort>, CamundaError> {
-    let pairs = if from_url {
-        match (fields.text("sortBy")?, fields.text("sortOrder")?) {
-            (None, None) => Vec::new(),
-            (Some(by), Some(order)) => vec![(by, order)],
-            _ => return Err(single()),
-        }
-    } else {
-        let given = fields.objects("sorting")?;
-        let pair = |sort: &Fields| match (sort.text("sortBy")?, sort.text("sortOrder")?) {
-            (Some(by), Some(order)) => Ok((by, order)),
-            _ => Err(single()),
-        };
-        given.iter().map(pair).collect::<Result<Vec<_>, _>>()?
+    let pair = |sort: &Fields| match (sort.text("sortBy")?, sort.text("sortOrder")?) {
+        (None, None) => Ok(None),
+        (Some(by), Some(order)) => Ok(Some((by, order))),
+        _ => Err(single()),
     };
+    let mut pairs = Vec::from_iter(pair(fields)?);
+    if !from_url {
+        for sort in fields.objects("sorting")? {
+            pairs.push(pair(&sort)?.ok_or_else(single)?);
+        }
+    }
     let sort = |(by, order): (String, String)| {
-        let by = ORDERS.into_iter().find(|known| *known == by).ok_or_else(|| {
-            CamundaError::invalid(format!("Cannot set query sortBy parameter to value {by}"))
-        })?;
+        let by = ORDERS.into_iter().find(|known| *known == by).ok_or_else(|| unset("sortBy", &by))?;
         match order.as_str() {
             "asc" => Ok(Sort { by, desc: false }),
             "desc" => Ok(Sort { by, desc: true }),
-            _ => Err(CamundaError::invalid(format!("Cannot set query sortOrder parameter to value {order}"))),
+            _ => Err(unset("sortOrder", &order)),
         }
     };
     if pairs.len() > SORTS_MAX {
@@ -159,21 +159,30 @@ fn sorts(fields: &Fields, from_url: bool) -> Result<Vec<Sort>, CamundaError> {
     pairs.into_iter().map(sort).collect()
 }
 
+fn unset(name: &str, value: &str) -> CamundaError {
+    CamundaError::invalid(format!("Cannot set query parameter '{name}' to value '{value}'"))
+}
+
 fn single() -> CamundaError {
     CamundaError::invalid("Only a single sorting parameter specified. sortBy and sortOrder required")
 }
 
-fn conditions(fields: &Fields, from_url: bool) -> Result<Vec<Condition>, CamundaError> {
+/// Conditions on variables, in a field of either form.
+pub(super) fn conditions(
+    fields: &Fields,
+    field: &str,
+    from_url: bool,
+) -> Result<Vec<Condition>, CamundaError> {
     let (names, values) = (fields.flag("variableNamesIgnoreCase")?, fields.flag("variableValuesIgnoreCase")?);
     let make = |name: String, operator: String, value: Value| {
         if !["eq", "neq", "gt", "gteq", "lt", "lteq", "like", "notLike"].contains(&operator.as_str()) {
-            let message = format!("Invalid variable comparator specified: {operator}");
+            let message = format!("Invalid process variable comparator specified: {operator}");
             return Err(CamundaError::invalid(message));
         }
         Ok(Condition { name, operator, value, ignore_name_case: names, ignore_value_case: values })
     };
     if !from_url {
-        let given = fields.objects("processVariables")?;
+        let given = fields.objects(field)?;
         let condition = |given: &Fields| {
             let name = given.text("name")?.unwrap_or_default();
             make(
@@ -184,13 +193,15 @@ fn conditions(fields: &Fields, from_url: bool) -> Result<Vec<Condition>, Camunda
         };
         return given.iter().map(condition).collect();
     }
-    let Some(text) = fields.text("processVariables")? else { return Ok(Vec::new()) };
+    let Some(text) = fields.text(field)? else { return Ok(Vec::new()) };
     text.split(',')
         .map(|part| {
             let parts: Vec<&str> = part.splitn(3, '_').collect();
             let [name, operator, value] = parts[..] else {
-                let message =
-                    format!("variable query parameter has to have format NAME_OPERATOR_VALUE: {part}");
+                let message = format!(
+                    "Cannot set query parameter '{field}' to value '{text}': \
+                     variable query parameter has to have format KEY_OPERATOR_VALUE."
+                );
                 return Err(CamundaError::invalid(message));
             };
             // What reads as JSON is a number or a flag; all else is text.

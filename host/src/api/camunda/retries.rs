@@ -7,13 +7,13 @@ use axum::http::StatusCode;
 
 use super::body::{Body, Fields};
 use super::caller::Operator;
-use super::error::CamundaError;
+use super::error::{CamundaError, Kind};
 use super::locks::attempts;
 use super::query::matching;
 use super::query_filters::{self, Question};
-use super::reports::task_id;
 use crate::api::AppState;
 use crate::domain::{InstanceId, TaskId, TenantId};
+use crate::engine::Refused;
 use crate::engine::port::query::TaskQuery;
 
 /// Sets the attempts of many tasks, and answers when it is done.
@@ -25,8 +25,9 @@ pub(super) async fn set_many(
     let (retries, ids) = selected(&state, &tenant, &fields).await?;
     for id in ids {
         let done = state.node.engine.set_retries(&tenant, id, retries).await;
-        done.map_err(|refused| {
-            CamundaError::refused(refused, id, |owner| format!("locked by worker {owner}"))
+        done.map_err(|refused| match refused {
+            Refused::Unknown => unknown(&id.to_string()),
+            refused => CamundaError::refused(refused, id, |owner| format!("locked by worker {owner}")),
         })?;
     }
     Ok(StatusCode::NO_CONTENT)
@@ -38,10 +39,10 @@ pub(super) async fn selected(
     tenant: &TenantId,
     fields: &Fields,
 ) -> Result<(i32, BTreeSet<TaskId>), CamundaError> {
-    let retries = attempts(fields.int("retries")?)?;
+    let retries = attempts(fields.int("retries")?, Kind::InvalidRequest)?;
     let mut ids: BTreeSet<TaskId> = BTreeSet::new();
     for id in fields.texts("externalTaskIds")?.unwrap_or_default() {
-        ids.insert(task_id(&id)?);
+        ids.insert(id.parse().map_err(|_| unknown(&id))?);
     }
     let mut instances: Vec<InstanceId> = Vec::new();
     for id in fields.texts("processInstanceIds")?.unwrap_or_default() {
@@ -70,9 +71,14 @@ pub(super) async fn selected(
     Ok((retries, ids))
 }
 
+fn unknown(id: &str) -> CamundaError {
+    let message = format!("Cannot find external task with id {id}: externalTask is null");
+    CamundaError::new(404, Kind::InvalidRequest, message)
+}
+
 /// Tasks of the instances that a query of instances would find, as far as tasks know them.
 fn of_instances(query: &Fields, now: crate::domain::Timestamp) -> Result<Question, CamundaError> {
-    let ids = query.texts("processInstanceIds")?;
+    let ids = query.filled("processInstanceIds")?;
     let ids = ids.map(|ids| ids.iter().filter_map(|id| id.parse().ok()).map(InstanceId).collect());
     let query = TaskQuery {
         now,

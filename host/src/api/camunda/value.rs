@@ -27,9 +27,9 @@ pub(super) fn read(name: &str, given: &Value) -> Result<Option<Variable>, Camund
     let value = fields.0.get("value").cloned().unwrap_or_default();
     let (value, kind) = match fields.text("type")? {
         None => untyped(value, &mut info),
-        Some(kind) => {
-            let kind = capitalised(&kind);
-            (stored(&kind, value, &info)?, kind)
+        Some(given) => {
+            let kind = capitalised(&given);
+            (stored(&kind, &given, value, &info)?, kind)
         }
     };
     json::check(&value).map_err(|flaw| CamundaError::invalid(format!("the variable '{name}' {flaw}")))?;
@@ -117,8 +117,8 @@ fn fits(kind: &str, value: &Value) -> bool {
     }
 }
 
-/// The value as it is stored.
-fn stored(kind: &str, value: Value, info: &Map<String, Value>) -> Result<Value, CamundaError> {
+/// The value as it is stored. Complaints name the type as it was `given`.
+fn stored(kind: &str, given: &str, value: Value, info: &Map<String, Value>) -> Result<Value, CamundaError> {
     let range = |min: i64, max: i64, class: &str| {
         let number = match &value {
             Value::Null => return Ok(Value::Null),
@@ -129,14 +129,14 @@ fn stored(kind: &str, value: Value, info: &Map<String, Value>) -> Result<Value, 
         number
             .filter(|number| (min..=max).contains(number))
             .map(Value::from)
-            .ok_or_else(|| unfit(kind, &value, class))
+            .ok_or_else(|| unfit(given, &value, class))
     };
     match kind {
         "Null" => Ok(Value::Null),
         "Boolean" => match &value {
             Value::Null | Value::Bool(_) => Ok(value),
             Value::String(text) if text == "true" || text == "false" => Ok(Value::Bool(text == "true")),
-            _ => Err(unfit(kind, &value, "java.lang.Boolean")),
+            _ => Err(unfit(given, &value, "java.lang.Boolean")),
         },
         "Short" => range(i16::MIN.into(), i16::MAX.into(), "java.lang.Short"),
         "Integer" => range(i32::MIN.into(), i32::MAX.into(), "java.lang.Integer"),
@@ -146,43 +146,43 @@ fn stored(kind: &str, value: Value, info: &Map<String, Value>) -> Result<Value, 
             Value::Number(number) => Ok(number.as_f64().map_or(Value::Null, Value::from)),
             Value::String(text) => {
                 let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-                number.map(Value::from).ok_or_else(|| unfit(kind, &value, "java.lang.Double"))
+                number.map(Value::from).ok_or_else(|| unfit(given, &value, "java.lang.Double"))
             }
-            _ => Err(unfit(kind, &value, "java.lang.Double")),
+            _ => Err(unfit(given, &value, "java.lang.Double")),
         },
         "String" => match &value {
             Value::Null | Value::String(_) => Ok(value),
             Value::Number(_) | Value::Bool(_) => Ok(Value::String(value.to_string())),
-            _ => Err(unfit(kind, &value, "java.lang.String")),
+            _ => Err(unfit(given, &value, "java.lang.String")),
         },
-        "Date" => date(&value),
-        "Bytes" | "File" => encoded(kind, value, info),
-        "Json" => parsed(kind, value),
-        "Xml" => text_only(kind, value),
-        "Object" if info.get("serializationDataFormat") == Some(&json!(JSON_FORMAT)) => parsed(kind, value),
-        "Object" => text_only(kind, value),
-        other => Err(CamundaError::rest(format!("Unsupported value type '{other}'"))),
+        "Date" => date(given, &value),
+        "Bytes" | "File" => encoded(kind, given, value, info),
+        "Json" => parsed(given, value),
+        "Xml" => text_only(given, value),
+        "Object" if info.get("serializationDataFormat") == Some(&json!(JSON_FORMAT)) => parsed(given, value),
+        "Object" => text_only(given, value),
+        _ => Err(CamundaError::rest(format!("Unsupported value type '{given}'"))),
     }
 }
 
-fn date(value: &Value) -> Result<Value, CamundaError> {
+fn date(given: &str, value: &Value) -> Result<Value, CamundaError> {
     let Some(text) = value.as_str() else {
-        return if value.is_null() { Ok(Value::Null) } else { Err(unfit("Date", value, "java.util.Date")) };
+        return if value.is_null() { Ok(Value::Null) } else { Err(unfit(given, value, "java.util.Date")) };
     };
     let read = DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f%z")
         .or_else(|_| DateTime::parse_from_rfc3339(text));
     read.map(|date| Value::String(date.to_utc().format(DATE).to_string()))
-        .map_err(|_| unfit("Date", value, "java.util.Date"))
+        .map_err(|_| unfit(given, value, "java.util.Date"))
 }
 
-fn encoded(kind: &str, value: Value, info: &Map<String, Value>) -> Result<Value, CamundaError> {
+fn encoded(kind: &str, given: &str, value: Value, info: &Map<String, Value>) -> Result<Value, CamundaError> {
     if kind == "File" && !info.get("filename").is_some_and(Value::is_string) {
         return Err(CamundaError::rest("The valueInfo of a file has a 'filename'"));
     }
     match &value {
         Value::Null => Ok(value),
         Value::String(text) if decode(text).is_some() => Ok(value),
-        _ => Err(unfit(kind, &value, "byte[]")),
+        _ => Err(unfit(given, &value, "byte[]")),
     }
 }
 

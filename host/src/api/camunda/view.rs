@@ -10,6 +10,7 @@ use super::value::DATE;
 use crate::domain::instance::InstanceStatus;
 use crate::domain::task::{Task, TaskStatus};
 use crate::domain::{TenantId, Timestamp};
+use crate::engine::port::query::FoundTask;
 
 /// Stepwell's priority 5 is Camunda's 0, and the other way round it counts.
 const PRIORITY_ZERO: i64 = 5;
@@ -54,8 +55,11 @@ pub(super) fn definition_id(key: &str, version: i32) -> String {
     format!("{key}:{version}")
 }
 
+/// A workflow's version and its tag.
+pub(super) type Version<'a> = (i32, Option<&'a str>);
+
 /// A task. `version` is that of its workflow, where it is known.
-pub(super) fn task(task: &Task, version: Option<i32>, status: InstanceStatus) -> Value {
+pub(super) fn task(task: &Task, version: Option<Version<'_>>, status: InstanceStatus) -> Value {
     json!({
         "id": task.id,
         "topicName": task.task_type,
@@ -66,9 +70,9 @@ pub(super) fn task(task: &Task, version: Option<i32>, status: InstanceStatus) ->
         "executionId": task.step_execution_id,
         "activityId": task.step_id,
         "activityInstanceId": format!("{}:{}", task.step_id, task.step_execution_id),
-        "processDefinitionId": version.map(|version| definition_id(&task.workflow_key, version)),
+        "processDefinitionId": version.map(|(version, _)| definition_id(&task.workflow_key, version)),
         "processDefinitionKey": task.workflow_key,
-        "processDefinitionVersionTag": null,
+        "processDefinitionVersionTag": version.and_then(|(_, tag)| tag),
         "tenantId": tenant_id(&task.tenant),
         "businessKey": task.business_key,
         "priority": priority(task.priority),
@@ -78,8 +82,19 @@ pub(super) fn task(task: &Task, version: Option<i32>, status: InstanceStatus) ->
     })
 }
 
+/// A task as a query has found it.
+pub(super) fn found(found: &FoundTask) -> Value {
+    let version = (found.workflow_version, found.version_tag.as_deref());
+    task(&found.task, Some(version), found.instance_status)
+}
+
 /// A task that was handed out.
-pub(super) fn locked(handed: &Task, version: Option<i32>, variables: Value, properties: Value) -> Value {
+pub(super) fn locked(
+    handed: &Task,
+    version: Option<Version<'_>>,
+    variables: Value,
+    properties: Value,
+) -> Value {
     let mut shown = task(handed, version, InstanceStatus::Waiting);
     shown["errorDetails"] = handed.error_details.clone().into();
     shown["variables"] = variables;

@@ -97,7 +97,7 @@ impl Desk {
     }
 
     /// Offers tasks again that nobody is there to take.
-    pub(super) fn give_back(self: &Arc<Self>, tasks: Vec<Task>) {
+    pub fn give_back(self: &Arc<Self>, tasks: Vec<Task>) {
         if tasks.is_empty() {
             return;
         }

@@ -186,6 +186,13 @@ impl Desk {
         Ok(given_back)
     }
 
+    /// Ends when a worker says goodbye on this host, from this call on: for polls that do not wait here.
+    pub fn goodbye_of(&self, tenant: &TenantId, worker_id: &str) -> impl Future<Output = ()> + use<> {
+        let mut goodbyes = self.goodbyes.subscribe();
+        let name = (tenant.clone(), worker_id.to_owned());
+        async move { dismissed(&mut goodbyes, Some(&name)).await }
+    }
+
     /// Everyone who waits is asked for again.
     pub fn ask_all(self: &Arc<Self>) {
         let keys = lock(&self.state).ask(usize::MAX);

@@ -1,13 +1,15 @@
 //! Who waits for which tasks, and who is served next. Pure: no IO, no time.
 
+mod order;
 mod promises;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+pub(super) use self::order::Order;
+
 use crate::domain::{LockToken, TenantId};
 use crate::engine::Trust;
-use crate::engine::port::store::ClaimSlot;
 
 /// Slots of one claim at most.
 const SLOTS_MAX: usize = 256;
@@ -62,14 +64,6 @@ struct Group<W> {
     /// The next claim shall ask the database, whatever this host believes.
     verify: bool,
     repeats: u32,
-}
-
-/// A claim to make: its slots, in order, and whose they are.
-pub(super) struct Order {
-    pub(super) slots: Vec<ClaimSlot>,
-    pub(super) trust: Trust,
-    owners: HashMap<LockToken, PollerId>,
-    announced: usize,
 }
 
 /// What a claim led to.
@@ -247,19 +241,10 @@ impl<W> State<W> {
             _ if fresh => SLOTS_MAX,
             _ => group.announced.clamp(SLOTS_MIN, SLOTS_MAX),
         };
-        let mut order =
-            Order { slots: Vec::new(), trust, owners: HashMap::new(), announced: group.announced };
+        let mut order = Order::new(trust, group.announced);
         group.pollers.values_mut().for_each(|poller| poller.covered = true);
-        for (id, poller) in group.pollers.iter_mut().filter(|(_, poller)| !poller.promised) {
-            let room = slots_max - order.slots.len();
-            for _ in 0..poller.tasks_max.min(room) {
-                let lock_token = LockToken::new();
-                let worker_id = poller.worker_id.clone();
-                order.slots.push(ClaimSlot { worker_id, lock_token, lock_ms: poller.lock_ms });
-                order.owners.insert(lock_token, *id);
-                poller.in_claim = true;
-            }
-        }
+        let wanting = group.pollers.iter_mut().filter(|(_, poller)| !poller.promised);
+        order.share_out(slots_max, wanting.map(|(id, poller)| (*id, poller)).collect());
         (group.claiming, group.ask, group.verify, group.announced) = (true, false, false, 0);
         Some(order)
     }

@@ -49,7 +49,7 @@ fn one_claim_serves_all_who_wait() {
     let mut tasks = found(&order, 4);
     tasks.reverse();
     let settled = settle(&mut state, &key, order, tasks);
-    assert_eq!(settled.answers, vec![("greedy", vec![1, 2, 3]), ("modest", vec![4])]);
+    assert_eq!(settled.answers, vec![("greedy", vec![1, 3, 4]), ("modest", vec![2])]);
     assert_eq!(state.parked(), 0);
     assert!(state.groups.is_empty() && state.interest.is_empty() && state.per_tenant.is_empty());
 }
@@ -66,14 +66,26 @@ fn a_poll_that_came_during_a_claim_is_asked_for_after_it() {
 
 #[test]
 fn a_full_claim_is_followed_by_another() {
-    let (mut state, key, _) = waiting(&["first", "second"]);
-    state.groups.get_mut(&key).unwrap().pollers.values_mut().for_each(|p| p.tasks_max = SLOTS_MAX);
+    let (mut state, key, _) = waiting(&["someone"; SLOTS_MIN + 1]);
     state.announce(&key.0, "a", 1);
     let order = state.begin(&key, None).unwrap();
     assert_eq!(order.slots.len(), SLOTS_MIN);
     let tasks = found(&order, SLOTS_MIN);
-    assert_eq!(settle(&mut state, &key, order, tasks).answers.len(), 1);
+    assert_eq!(settle(&mut state, &key, order, tasks).answers.len(), SLOTS_MIN);
     assert!(state.begin(&key, None).is_some(), "there may be more than was announced");
+}
+
+#[test]
+fn those_who_wait_share_what_is_there() {
+    let (mut state, key) = (State::default(), key(&["a"]));
+    for (name, tasks_max) in [("first", 20), ("second", 20), ("third", 2), ("fourth", 20)] {
+        park(&mut state, &key, name, tasks_max);
+    }
+    let order = state.begin(&key, Some(20)).unwrap();
+    let tasks = found(&order, 20);
+    let settled = settle(&mut state, &key, order, tasks);
+    let shares = settled.answers.iter().map(|(name, share)| (*name, share.len()));
+    assert_eq!(shares.collect::<Vec<_>>(), [("first", 6), ("second", 6), ("third", 2), ("fourth", 6)]);
 }
 
 #[test]

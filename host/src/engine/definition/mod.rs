@@ -147,6 +147,7 @@ fn build(
         key: key.to_owned(),
         version,
         name: draft.name,
+        version_tag: document.get("versionTag").and_then(Value::as_str).map(ToOwned::to_owned),
         variables: draft.variables,
         triggers: draft.triggers,
         deadline: draft.deadline,

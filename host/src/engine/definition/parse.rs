@@ -12,11 +12,12 @@ use crate::domain::definition::{Deadline, ErrorTarget, Mapping, OnError, Templat
 use crate::domain::json::canonical;
 use crate::domain::trigger::Trigger;
 
-const DOCUMENT_FIELDS: [&str; 10] = [
+const DOCUMENT_FIELDS: [&str; 11] = [
     "key",
     "name",
     "description",
     "version",
+    "versionTag",
     "variables",
     "priority",
     "triggers",
@@ -83,6 +84,7 @@ pub(super) fn document(value: &Value, steps_max: usize, report: &mut Report<'_>)
     names(document, &root, &DOCUMENT_FIELDS, &DOCUMENT_LATER, report);
     text(document, "key", &root, report);
     text(document, "description", &root, report);
+    text(document, "versionTag", &root, report);
     let name = text(document, "name", &root, report);
     let variables = match document.get("variables") {
         None | Some(Value::Null) => Value::Object(Map::new()),

@@ -57,6 +57,8 @@ pub struct FilteredQuery {
     pub business_key: Option<String>,
     pub definition_ids: Option<Vec<String>>,
     pub workflow_keys: Option<Vec<String>>,
+    /// A pattern of `like` for the tag of the workflow's version.
+    pub version_tag: Option<String>,
     /// The instance's context has any of these.
     pub variables: Option<Map<String, Value>>,
     /// By priority first; else by age, if that is asked for; else by turn.
@@ -92,6 +94,8 @@ pub struct FoundTask {
     pub task: Task,
     /// The version of its workflow.
     pub workflow_version: i32,
+    /// What its author calls that version.
+    pub version_tag: Option<String>,
     /// Where its instance stands.
     pub instance_status: InstanceStatus,
 }

@@ -91,7 +91,11 @@ impl Engine {
             if task.status == TaskStatus::Failed {
                 return Ok(changed(&next, now));
             }
-            Ok(released(next, now, now))
+            // The attempt goes on: it ends when it would have.
+            let mut next = released(next, now, now);
+            next.timeout_at = task.timeout_at;
+            next.due_at = next.deadline();
+            Ok(next)
         })
         .await
     }

@@ -18,6 +18,10 @@ with looked as materialized (
       select e.value from json_each(?1, '$.definition_ids') as e))
     and (?1 ->> 'workflow_keys' is null or t.workflow_key in (
       select e.value from json_each(?1, '$.workflow_keys') as e))
+    and (?1 ->> 'version_tag' is null or exists (
+      select 1 from workflow_definitions as d
+      where d.tenant = t.tenant and d.key = t.workflow_key and d.version = i.workflow_version
+        and d.document ->> 'versionTag' like ?1 ->> 'version_tag'))
     and (?1 ->> 'variables' is null or exists (
       select 1 from json_each(?1, '$.variables') as v
       join json_each(i.context) as c on c.key = v.key

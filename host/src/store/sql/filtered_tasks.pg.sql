@@ -18,6 +18,10 @@ with looked as materialized (
       select e from json_array_elements_text(coalesce($1::json ->> 'definition_ids', '[]')::json) as e))
     and ($1::json ->> 'workflow_keys' is null or t.workflow_key in (
       select e from json_array_elements_text(coalesce($1::json ->> 'workflow_keys', '[]')::json) as e))
+    and ($1::json ->> 'version_tag' is null or exists (
+      select 1 from workflow_definitions as d
+      where d.tenant = t.tenant and d.key = t.workflow_key and d.version = i.workflow_version
+        and d.document ->> 'versionTag' like $1::json ->> 'version_tag' escape ''))
     and ($1::json ->> 'variables' is null or exists (
       select 1 from json_each(coalesce($1::json ->> 'variables', '{}')::json) as v
       where i.context -> v.key = v.value::jsonb))

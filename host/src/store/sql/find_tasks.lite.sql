@@ -18,7 +18,9 @@ select json_object('task', json_object(
   'turn_at', t.turn_at, 'due_at', t.due_at, 'traceparent', t.traceparent, 'created_at', t.created_at,
   'updated_at', t.updated_at, 'version', t.version
 ),
-  'workflow_version', i.workflow_version, 'instance_status', i.status
+  'workflow_version', i.workflow_version, 'instance_status', i.status, 'version_tag', (
+    select d.document ->> 'versionTag' from workflow_definitions as d
+    where d.tenant = t.tenant and d.key = t.workflow_key and d.version = i.workflow_version)
 )
 from (
   select *, case

@@ -1,11 +1,19 @@
--- The types of open tasks, each once.
+-- The types of open tasks, each once. As in find_tasks, a wait before a retry is a lock, and what failed is open as long as
+-- its instance is not done with.
 select to_json(t.task_type)::text
-from workflow_external_tasks as t
-where t.tenant = $1::json ->> 'tenant' and t.status in ('PENDING', 'LOCKED', 'FAILED')
-  and (not ($1::json ->> 'locked')::boolean
-    or (t.status = 'LOCKED' and t.lock_expires_at > ($1::json ->> 'now')::timestamptz))
-  and (not ($1::json ->> 'not_locked')::boolean
-    or t.status <> 'LOCKED' or t.lock_expires_at <= ($1::json ->> 'now')::timestamptz)
+from (
+  select *, case
+    when status = 'LOCKED' then lock_expires_at
+    when worker_id is not null and available_at > created_at then available_at
+  end as locked_until
+  from workflow_external_tasks
+) as t
+where t.tenant = $1::json ->> 'tenant'
+  and (t.status in ('PENDING', 'LOCKED') or (t.status = 'FAILED' and exists (
+    select 1 from workflow_instances as i
+    where i.id = t.workflow_instance_id and i.status not in ('completed', 'cancelled'))))
+  and (not ($1::json ->> 'locked')::boolean or t.locked_until > ($1::json ->> 'now')::timestamptz)
+  and (not ($1::json ->> 'not_locked')::boolean or t.locked_until is null or t.locked_until < ($1::json ->> 'now')::timestamptz)
   and (not ($1::json ->> 'retries_left')::boolean or t.status <> 'FAILED')
 group by t.task_type
 order by t.task_type
