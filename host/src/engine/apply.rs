@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::draft::Draft;
+use super::events;
 use super::ledger::{self, Novelty};
 use super::port::write::StepKey;
 use super::port::{Hint, Write};
@@ -14,6 +15,7 @@ use crate::domain::plugin::Fault;
 use crate::domain::task::{Task, TaskStatus, millis_to_seconds};
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::turn::PRIORITY_DEFAULT;
+use crate::domain::wait::WAIT_EFFECT;
 use crate::domain::{StepExecutionId, SubscriptionId, TaskId, TimerId, Timestamp};
 use crate::metrics as names;
 
@@ -42,6 +44,9 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
         {
             Err(too_long("name and correlation", NAME_BYTES_MAX))
         }
+        Effect::Custom { custom_kind, payload, .. } if custom_kind == WAIT_EFFECT => {
+            events::check_wait(payload)
+        }
         Effect::Notify { .. } | Effect::Custom { .. } => Err(Fault {
             code: "plugin_effect_unsupported",
             message: format!("this host does not carry out the effect '{}' yet", effect.label()),
@@ -55,7 +60,7 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
 pub(super) fn within_limit(effect: &Effect, bytes_max: usize) -> Result<(), Fault> {
     let bytes = match effect {
         Effect::CreateTask(spec) => canonical(&spec.input).len(),
-        Effect::Publish { payload, .. } => canonical(payload).len(),
+        Effect::Publish { payload, .. } | Effect::Custom { payload, .. } => canonical(payload).len(),
         Effect::HttpCall { url, headers, body, .. } => {
             headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
                 + url.len()
@@ -139,6 +144,9 @@ pub(super) fn effect(draft: &mut Draft, definition: &Arc<Step>, effect: Effect) 
             }));
         }
         Effect::Unsubscribe { key } => draft.writes.push(Write::DeleteSubscription(by_key(key, draft))),
+        Effect::Custom { custom_kind, payload, .. } if custom_kind == WAIT_EFFECT => {
+            events::take_in(draft, definition, execution, &payload);
+        }
         Effect::Publish { .. } | Effect::HttpCall { .. } | Effect::Notify { .. } | Effect::Custom { .. } => {
             send(draft, execution, &effect);
         }
