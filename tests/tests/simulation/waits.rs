@@ -1,7 +1,7 @@
 //! Waits for two events in a world that goes wrong: any order, both at once, a time-out in between, repeats, events of
 //! others, events that come before their wait, crashes and lost answers. Each instance is a case.
 //!
-//! `STEPWELL_CASES=10000` runs the long form; `STEPWELL_SEED=7` runs one seed again.
+//! `make simulate` runs 10,000 cases; `STEPWELL_SEED=7 make simulate` runs one seed again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -40,7 +40,7 @@ const ON_TIMEOUT: [&str; 3] = ["fail", "continue", "continue_with_partial"];
 #[test]
 fn every_interleaving_resumes_once_and_as_the_rules_say() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seeds = number("STEPWELL_CASES").unwrap_or(CASES).div_ceil(INSTANCES as u64);
+    let seeds = number("STEPWELL_SEEDS").unwrap_or(CASES).div_ceil(INSTANCES as u64);
     let (first, count) = number("STEPWELL_SEED").map_or((1, seeds), |seed| (seed, 1));
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     std::thread::scope(|scope| {
