@@ -70,6 +70,27 @@ pub const LOOP_ERRORS: &str = "stepwell_loop_errors_total";
 /// Rows that retention removed.
 pub const RETENTION_REMOVED: &str = "stepwell_retention_removed_total";
 
+/// Events from outside, by `source` and `outcome`: delivered, repeated, kept, started or rejected.
+pub const EVENTS_RECEIVED: &str = "stepwell_events_received_total";
+/// Events that were refused, by `reason`.
+pub const EVENTS_REJECTED: &str = "stepwell_events_rejected_total";
+/// Events that a host gave to the steps that waited for them, by `node`: how the work is spread.
+pub const EVENTS_HANDLED: &str = "stepwell_events_handled_total";
+/// Waits for events that are open, over all hosts.
+pub const WAITS_ACTIVE: &str = "stepwell_wait_states_active";
+/// Waits that should have ended more than a minute ago.
+pub const WAITS_OVERDUE: &str = "stepwell_wait_states_overdue";
+/// Seconds since the oldest open wait began.
+pub const WAITS_OLDEST: &str = "stepwell_wait_state_oldest_seconds";
+/// Seconds from the beginning of a wait to its end, by `outcome`.
+pub const WAIT_SECONDS: &str = "stepwell_wait_seconds";
+/// Waits that ended, by `outcome`: completed, partial, timeout or failed.
+pub const WAITS_ENDED: &str = "stepwell_wait_states_ended_total";
+/// Which event of a wait came first, and which then.
+pub const EVENT_ORDER: &str = "stepwell_event_arrival_order_total";
+/// Events that met another one at the same instant and were decided again.
+pub const RESUME_CONFLICTS: &str = "stepwell_resume_conflicts_total";
+
 const SECONDS_BUCKETS: [f64; 15] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
@@ -156,6 +177,16 @@ fn describe() {
     );
     describe_counter!(OUTBOX_SENT, Unit::Count, "Outgoing items that left");
     describe_counter!(OUTBOX_DEAD, Unit::Count, "Outgoing items that were given up");
+    describe_counter!(EVENTS_RECEIVED, Unit::Count, "Events from outside");
+    describe_counter!(EVENTS_REJECTED, Unit::Count, "Events that were refused");
+    describe_counter!(EVENTS_HANDLED, Unit::Count, "Events that this host gave to steps");
+    describe_gauge!(WAITS_ACTIVE, Unit::Count, "Waits for events that are open");
+    describe_gauge!(WAITS_OVERDUE, Unit::Count, "Waits that should have ended more than a minute ago");
+    describe_gauge!(WAITS_OLDEST, Unit::Seconds, "Age of the oldest open wait");
+    describe_histogram!(WAIT_SECONDS, Unit::Seconds, "Time of waits for events");
+    describe_counter!(WAITS_ENDED, Unit::Count, "Waits for events that ended");
+    describe_counter!(EVENT_ORDER, Unit::Count, "Which event of a wait came first");
+    describe_counter!(RESUME_CONFLICTS, Unit::Count, "Events that met another one at the same instant");
     describe_counter!(LOOP_ERRORS, Unit::Count, "Rounds of background loops that failed");
     describe_counter!(RETENTION_REMOVED, Unit::Count, "Instances and journals that retention removed");
 }

@@ -14,7 +14,7 @@ use crate::dispatch::due::Due;
 use crate::dispatch::hub::Hub;
 use crate::dispatch::retention::{self, RetentionOptions};
 use crate::dispatch::workers::Workers;
-use crate::dispatch::{batches, gauges, listen};
+use crate::dispatch::{batches, events, gauges, listen};
 use crate::domain::Clock;
 use crate::domain::address::AllowHosts;
 use crate::domain::limits::Limits;
@@ -93,6 +93,7 @@ impl Node {
             announcer,
             limits: parts.limits.clone(),
             keyring: parts.keyring,
+            node_id: parts.node_id.as_str().into(),
         });
         let desk = Desk::new(
             Arc::clone(&parts.store),
@@ -152,6 +153,10 @@ impl Node {
                 keep_running("batches", || {
                     let (node, stop) = (Arc::clone(&node), stop.clone());
                     async move { batches::run(&node.engine, stop).await }
+                }),
+                keep_running("events", || {
+                    let (node, stop) = (Arc::clone(&node), stop.clone());
+                    async move { events::run(&node.engine, node.clock.as_ref(), stop).await }
                 }),
                 keep_running("gauges", || {
                     let (node, stop) = (Arc::clone(&node), stop.clone());

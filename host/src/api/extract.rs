@@ -34,6 +34,21 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Json<T> {
     }
 }
 
+/// A JSON body of any shape, with the bytes that it was. An empty body is an empty object.
+pub(super) struct Raw {
+    pub(super) value: Value,
+    pub(super) bytes: Bytes,
+}
+
+impl FromRequest<AppState> for Raw {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        let bytes = body(request, state).await?;
+        Ok(Self { value: parse(&bytes)?, bytes })
+    }
+}
+
 /// A body of text.
 pub(super) struct Text(pub(super) String);
 

@@ -3,10 +3,12 @@
 mod access;
 mod answers;
 mod body;
+mod callbacks;
 mod camunda;
 mod dead_letters;
 mod docs;
 pub mod error;
+mod events;
 mod extract;
 mod health;
 mod incidents;
@@ -24,6 +26,7 @@ mod timers;
 mod tokens;
 mod trace;
 mod view;
+mod waits;
 mod watch;
 mod withdrawals;
 mod workers;
@@ -116,6 +119,15 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(plugins::list))
         .routes(routes!(plugins::show))
         .routes(routes!(messages::send))
+        .routes(routes!(events::rejected))
+        .routes(routes!(events::send))
+        .routes(routes!(callbacks::external_service))
+        .routes(routes!(callbacks::by_token))
+        .routes(routes!(waits::list))
+        .routes(routes!(waits::dead_letters))
+        .routes(routes!(waits::show))
+        .routes(routes!(waits::complete))
+        .routes(routes!(waits::retry))
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
         .routes(routes!(outbox::list))

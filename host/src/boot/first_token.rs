@@ -31,6 +31,7 @@ pub async fn create_token(
         announcer: Arc::new(Silent),
         limits: Limits::default(),
         keyring: Arc::default(),
+        node_id: "none".into(),
     });
     let made = engine.create_token(tenant, role, name, expires_at).await;
     engine.drain().await;

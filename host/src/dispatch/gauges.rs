@@ -37,6 +37,9 @@ pub async fn run(
             if let Err(error) = task_gauges(store, &mut shown).await {
                 tracing::debug!(%error, "task gauges keep their values");
             }
+            if let Err(error) = wait_gauges(store, clock.now()).await {
+                tracing::debug!(%error, "gauges of waits keep their values");
+            }
             count_at = Instant::now() + begun.elapsed() * REST;
         }
         tokio::select! {
@@ -60,6 +63,16 @@ fn worker_gauges(workers: &Workers, now: Timestamp) {
             metrics::gauge!(names::WORKERS_ACTIVE).set(count as f64);
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and ages are far below 2^52")]
+async fn wait_gauges(store: &dyn Store, now: Timestamp) -> crate::engine::port::store::Result<()> {
+    let count = store.wait_count(now).await?;
+    let age_ms = count.oldest.map_or(0, |oldest| (now.millis() - oldest.millis()).max(0));
+    metrics::gauge!(names::WAITS_ACTIVE).set(count.active as f64);
+    metrics::gauge!(names::WAITS_OVERDUE).set(count.overdue as f64);
+    metrics::gauge!(names::WAITS_OLDEST).set(age_ms as f64 / 1_000.0);
+    Ok(())
 }
 
 /// `shown` has every series that was set before: one that has no rows any more is zero, not gone.

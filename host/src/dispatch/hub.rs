@@ -18,6 +18,7 @@ pub struct Hub {
     desk: OnceLock<Weak<Desk>>,
     alarm: Arc<Alarm>,
     plugins: Notify,
+    topics: Notify,
     watches: Mutex<HashMap<Watched, watch::Sender<u64>>>,
     watches_max: usize,
     workers: Arc<Workers>,
@@ -39,6 +40,7 @@ impl Hub {
             desk: OnceLock::new(),
             alarm,
             plugins: Notify::new(),
+            topics: Notify::new(),
             watches: Mutex::default(),
             watches_max,
             bell: broadcast::Sender::new(BELL_BACKLOG),
@@ -68,6 +70,11 @@ impl Hub {
     /// Waits until a component was stored, by this host or another.
     pub async fn plugins_changed(&self) {
         self.plugins.notified().await;
+    }
+
+    /// Waits until a workflow names a topic that none did before, on this host or another. One listener is woken.
+    pub async fn topics_changed(&self) {
+        self.topics.notified().await;
     }
 
     /// Hears of tasks that can be claimed, by tenant and type; of all at once if there is no telling. For polls with
@@ -120,6 +127,7 @@ impl Hub {
             Hint::Withdrawn { tenant } => self.withdrawals.tell(tenant),
             Hint::Due { at } => self.alarm.not_later_than(*at),
             Hint::Plugins => self.plugins.notify_one(),
+            Hint::Topics => self.topics.notify_one(),
             Hint::Everything => {
                 self.ring(None);
                 if let Some(desk) = self.desk.get().and_then(Weak::upgrade) {
@@ -131,6 +139,7 @@ impl Hub {
                 self.withdrawals.tell_all();
                 self.alarm.now();
                 self.plugins.notify_one();
+                self.topics.notify_one();
             }
         }
     }

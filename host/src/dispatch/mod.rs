@@ -8,6 +8,7 @@ pub mod batches;
 pub mod courier;
 pub mod desk;
 pub mod due;
+pub mod events;
 pub mod gauges;
 mod heard;
 pub mod hub;

@@ -207,7 +207,8 @@ pub enum Root {
     Trigger,
     /// `_vars`: the definition's `variables`.
     Variables,
-    /// `_execution` and `workflow.instance`: `id`, `correlationId`, `businessKey`, `workflow`, `version`, `tenant`.
+    /// `_execution` and `workflow.instance`: `id`, `correlationId`, `callbackToken`, `callbackPath`, `businessKey`,
+    /// `workflow`, `version`, `tenant`.
     Execution,
     /// `steps.ID.output`: a step's output.
     StepOutput(String),

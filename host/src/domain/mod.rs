@@ -5,11 +5,13 @@
 
 pub mod address;
 pub mod batch;
+pub mod body;
 pub mod definition;
 pub mod effect;
 pub mod event;
 pub mod id;
 pub mod incident;
+pub mod incoming;
 pub mod instance;
 pub mod journal;
 pub mod json;
@@ -28,6 +30,7 @@ pub mod transition;
 pub mod trigger;
 pub mod turn;
 pub mod variable;
+pub mod wait;
 pub mod worker;
 
 pub use id::{

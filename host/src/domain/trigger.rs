@@ -1,5 +1,7 @@
 //! What starts a workflow by itself: its triggers, as the document has them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,6 +19,7 @@ impl Trigger {
     pub fn cron(&self) -> Option<&CronTrigger> {
         match &self.kind {
             TriggerKind::Cron(cron) => Some(cron),
+            TriggerKind::Event(_) => None,
         }
     }
 }
@@ -26,6 +29,19 @@ impl Trigger {
 pub enum TriggerKind {
     /// The clock.
     Cron(CronTrigger),
+    /// Events of a topic.
+    Event(EventTrigger),
+}
+
+/// Starts a workflow for each event of a topic that passes a filter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventTrigger {
+    /// The topic.
+    pub topic: String,
+    /// What must stand in the event's body, by path.
+    pub filter: BTreeMap<String, Value>,
+    /// Where the business key stands in the event's body.
+    pub business_key_field: Option<String>,
 }
 
 /// Starts a workflow whenever a cron expression says so.

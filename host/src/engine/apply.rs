@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::draft::Draft;
+use super::events;
 use super::port::write::StepKey;
 use super::port::{Hint, Write};
 use crate::domain::definition::Step;
@@ -13,6 +14,7 @@ use crate::domain::plugin::Fault;
 use crate::domain::task::{Task, TaskStatus, millis_to_seconds};
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::turn::PRIORITY_DEFAULT;
+use crate::domain::wait::WAIT_EFFECT;
 use crate::domain::{StepExecutionId, SubscriptionId, TaskId, TimerId, Timestamp};
 use crate::metrics as names;
 
@@ -41,6 +43,9 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
         {
             Err(too_long("name and correlation", NAME_BYTES_MAX))
         }
+        Effect::Custom { custom_kind, payload, .. } if custom_kind == WAIT_EFFECT => {
+            events::check_wait(payload)
+        }
         Effect::Notify { .. } | Effect::Custom { .. } => Err(Fault {
             code: "plugin_effect_unsupported",
             message: format!("this host does not carry out the effect '{}' yet", effect.label()),
@@ -54,7 +59,7 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
 pub(super) fn within_limit(effect: &Effect, bytes_max: usize) -> Result<(), Fault> {
     let bytes = match effect {
         Effect::CreateTask(spec) => canonical_bytes(&spec.input),
-        Effect::Publish { payload, .. } => canonical_bytes(payload),
+        Effect::Publish { payload, .. } | Effect::Custom { payload, .. } => canonical_bytes(payload),
         Effect::HttpCall { url, headers, body, .. } => {
             headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
                 + url.len()
@@ -131,6 +136,9 @@ pub(super) fn effect(draft: &mut Draft, definition: &Arc<Step>, effect: Effect) 
             }));
         }
         Effect::Unsubscribe { key } => draft.writes.push(Write::DeleteSubscription(by_key(key, draft))),
+        Effect::Custom { custom_kind, payload, .. } if custom_kind == WAIT_EFFECT => {
+            events::take_in(draft, definition, execution, &payload);
+        }
         Effect::Publish { .. } | Effect::HttpCall { .. } | Effect::Notify { .. } | Effect::Custom { .. } => {
             send(draft, execution, &effect);
         }

@@ -40,11 +40,15 @@ pub(super) async fn run(
     });
     let markers = markers(engine, draft, definition);
     let instance = &draft.instance;
+    let callback = draft.step(&definition.id).map(|step| template::Callback {
+        correlation_id: step.id.to_string(),
+        token: engine.parts.keyring.callback_token(&step.tenant, step.id),
+    });
     let scope = Scope {
         context: &instance.context,
         trigger: &instance.trigger,
         variables: &draft.workflow.variables,
-        execution: &template::execution(instance),
+        execution: &template::execution(instance, callback.as_ref()),
         outputs: &outputs,
         errors: &errors,
         secrets: &markers,

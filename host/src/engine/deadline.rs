@@ -76,7 +76,7 @@ fn resolve(draft: &Draft, after: &Template, max_bytes: usize) -> Result<Value, S
         context: &instance.context,
         trigger: &instance.trigger,
         variables: &draft.workflow.variables,
-        execution: &template::execution(instance),
+        execution: &template::execution(instance, None),
         outputs: &nothing,
         errors: &nothing,
         // A secret is for requests.

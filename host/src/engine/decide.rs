@@ -117,6 +117,8 @@ async fn call(
         mapped.record(draft, definition);
     }
     draft.unprioritized = engine.unprioritized.load(Ordering::Relaxed);
+    draft.node_id = Arc::clone(&engine.parts.node_id);
+    draft.topics = engine.topics.now();
     take_in(draft, definition, transition, noted, mapped);
     Ok(())
 }
@@ -207,7 +209,10 @@ pub(super) fn context(draft: &Draft, definition: &Step) -> CallContext {
         now: draft.now,
         seed: seed(step.map_or(0, |step| step.id.0.as_u128()), seq),
         config: step.and_then(|step| step.config.clone()).unwrap_or_else(|| "{}".into()),
-        extra: json!({ "businessKey": instance.business_key, "traceparent": instance.traceparent }),
+        extra: json!({
+            "businessKey": instance.business_key, "traceparent": instance.traceparent,
+            "correlationId": step.map(|step| step.id),
+        }),
     }
 }
 

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use super::port::write::SchedulesKept;
 use super::port::{Guard, Hint, Verdict, Write, WriteSet};
 use super::recent::lock;
-use super::{Deployed, Engine, Error, Parts, definition, schedule};
+use super::{Deployed, Engine, Error, Parts, definition, events, schedule};
 use crate::domain::definition::{DefinitionRow, Workflow};
 use crate::domain::json::canonical;
+use crate::domain::wait::{Listener, TopicFields};
 use crate::domain::{Digest, TenantId};
 
 /// Compiled workflows kept at once.
@@ -151,7 +152,8 @@ impl Engine {
             }
             let now = self.parts.clock.now();
             definition::check_triggers(&document, &workflow, now)?;
-            definition::trials(&document, &workflow, tenant, now, &*self.parts.plugins).await?;
+            let listeners =
+                definition::trials(&document, &workflow, tenant, now, &*self.parts.plugins).await?;
             let row = DefinitionRow {
                 tenant: tenant.clone(),
                 key: key.clone(),
@@ -165,8 +167,10 @@ impl Engine {
             if only_check {
                 return Ok(Deployed { definition: row, created: true, triggers: workflow.triggers });
             }
-            match self.committer.commit(deployment(&row, &workflow, version)).await? {
+            let (set, topics) = deployment(&row, &workflow, &listeners, version);
+            match self.committer.commit(set).await? {
                 Verdict::Applied => {
+                    self.topics.learn(topics.iter());
                     return Ok(Deployed { definition: row, created: true, triggers: workflow.triggers });
                 }
                 Verdict::Refused(reason) => return Err(Error::unprocessable("data_refused", reason)),
@@ -180,8 +184,13 @@ impl Engine {
     }
 }
 
-/// A new version, and its schedules in place of those of the version before.
-fn deployment(row: &DefinitionRow, workflow: &Workflow, before: i32) -> WriteSet {
+/// A new version, and what starts it in place of what started the version before.
+fn deployment(
+    row: &DefinitionRow,
+    workflow: &Workflow,
+    listeners: &[Listener],
+    before: i32,
+) -> (WriteSet, Vec<TopicFields>) {
     let (tenant, key) = (row.tenant.clone(), row.key.clone());
     let schedules = schedule::of_workflow(&tenant, workflow, row.created_at);
     let guard = Guard::DefinitionVersion { tenant: tenant.clone(), key: key.clone(), version: before };
@@ -190,9 +199,15 @@ fn deployment(row: &DefinitionRow, workflow: &Workflow, before: i32) -> WriteSet
         let trigger_ids = schedules.iter().map(|schedule| schedule.trigger_id.clone()).collect();
         writes.push(Write::KeepSchedules(SchedulesKept { tenant, workflow_key: key, trigger_ids }));
     }
-    let hints = schedules.iter().filter_map(|schedule| Some(Hint::Due { at: schedule.due_at? })).collect();
+    let mut hints: Vec<Hint> =
+        schedules.iter().filter_map(|schedule| Some(Hint::Due { at: schedule.due_at? })).collect();
     writes.extend(schedules.into_iter().map(Write::UpsertSchedule));
-    WriteSet { guards: vec![guard], writes, hints }
+    let (events, topics) = events::of_workflow(&row.tenant, workflow, listeners, before, row.created_at);
+    if !events.is_empty() {
+        hints.push(Hint::Topics);
+    }
+    writes.extend(events);
+    (WriteSet { guards: vec![guard], writes, hints }, topics)
 }
 
 fn unknown(key: &str, version: Option<i32>) -> Error {

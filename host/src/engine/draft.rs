@@ -11,6 +11,7 @@ use super::recent::Snapshot;
 use crate::domain::definition::{Step, Workflow};
 use crate::domain::instance::{Instance, InstanceStatus};
 use crate::domain::step::{StepExecution, StepStatus};
+use crate::domain::wait::{TopicFields, WaitState};
 use crate::domain::{StepExecutionId, TaskId, Timestamp};
 
 /// The working copy.
@@ -27,6 +28,13 @@ pub(super) struct Draft {
     pub(super) context_changed: bool,
     /// Whether the host gives all tasks the same priority.
     pub(super) unprioritized: bool,
+    /// What this host is called.
+    pub(super) node_id: Arc<str>,
+    /// Topics that are known to be written down.
+    pub(super) topics: Arc<HashSet<TopicFields>>,
+    /// Waits that this fold has begun, and how many of them have had what was kept for them.
+    pub(super) waits: Vec<(StepExecutionId, String)>,
+    drained: usize,
     /// Steps that something may have arrived at.
     pub(super) ready: VecDeque<String>,
     /// Paths that have ended, by the step that they lead to, alive or dead; not counted yet.
@@ -59,6 +67,10 @@ impl Draft {
             tasks_ended: HashSet::new(),
             context_changed: false,
             unprioritized: false,
+            node_id: Arc::default(),
+            topics: Arc::default(),
+            waits: Vec::new(),
+            drained: 0,
             ready: VecDeque::new(),
             arrivals: Vec::new(),
             steps: HashMap::new(),
@@ -164,6 +176,29 @@ impl Draft {
             }
             Write::UpsertTimer(timer) => timer.step_execution_id == execution && timer.key == key,
             _ => false,
+        })
+    }
+
+    /// A step has begun to wait for events from outside, or waits under another id.
+    pub(super) fn wait_begins(&mut self, execution: StepExecutionId, correlation: &str) {
+        let known = |(id, known): &(StepExecutionId, String)| *id == execution && known == correlation;
+        if !self.waits.iter().any(known) {
+            self.waits.push((execution, correlation.to_owned()));
+        }
+    }
+
+    /// The next wait that has not had what was kept for it. Nothing was kept for an instance that is new.
+    pub(super) fn take_new_wait(&mut self) -> Option<(StepExecutionId, String)> {
+        let next = self.waits.get(self.drained).filter(|_| !self.is_new).cloned();
+        self.drained += usize::from(next.is_some());
+        next
+    }
+
+    /// A wait as this fold will write it.
+    pub(super) fn wait(&self, execution: StepExecutionId) -> Option<WaitState> {
+        self.writes.iter().rev().find_map(|write| match write {
+            Write::UpsertWait(wait) if wait.id == execution => Some(wait.clone()),
+            _ => None,
         })
     }
 

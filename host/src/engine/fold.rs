@@ -9,12 +9,13 @@ use super::mailbox::{Envelope, Taken};
 use super::port::Verdict;
 use super::signal::Signal;
 use super::{
-    Engine, Error, advance, cancel, deliver, give_up, outgoing, record, resume, revive, schedule, timers,
-    variables,
+    Engine, Error, advance, cancel, deliver, events, give_up, outgoing, record, resume, revive, schedule,
+    timers, variables,
 };
 use crate::domain::definition::Workflow;
 use crate::domain::instance::Instance;
 use crate::domain::{InstanceId, TenantId};
+use crate::metrics as names;
 
 /// Takes in signals of one instance and answers each of them.
 pub(super) async fn run(engine: &Arc<Engine>, tenant: &TenantId, id: InstanceId, envelopes: Vec<Envelope>) {
@@ -62,7 +63,8 @@ async fn attempt(
         let draft = Draft::recall(workflow, snapshot, engine.parts.clock.now());
         match decide(engine, draft, signals).await? {
             Decided::Committed(attempt @ (Attempt::Applied(_) | Attempt::Refused(_))) => return Ok(attempt),
-            Decided::Committed(Attempt::Conflict) | Decided::Nothing(_) => {}
+            Decided::Committed(Attempt::Conflict) => count_conflict(signals),
+            Decided::Nothing(_) => {}
         }
     }
     let Some(instance) = engine.parts.store.instance(tenant, id).await? else {
@@ -70,8 +72,20 @@ async fn attempt(
     };
     let draft = Draft::of(workflow(engine, &instance).await?, instance, engine.parts.clock.now());
     match decide(engine, draft, signals).await? {
-        Decided::Committed(attempt) => Ok(attempt),
+        Decided::Committed(attempt) => {
+            if matches!(attempt, Attempt::Conflict) {
+                count_conflict(signals);
+            }
+            Ok(attempt)
+        }
         Decided::Nothing(answers) => Ok(Attempt::Applied(answers)),
+    }
+}
+
+/// Two hosts had an event for one instance at the same instant: one of them decides again.
+fn count_conflict(signals: &[&Signal]) {
+    if signals.iter().any(|signal| matches!(signal, Signal::Arrived(_))) {
+        metrics::counter!(names::RESUME_CONFLICTS).increment(1);
     }
 }
 
@@ -117,7 +131,9 @@ async fn workflow(engine: &Engine, instance: &Instance) -> Result<Arc<Workflow>,
 
 /// Takes in one signal. The outer error ends the fold; the inner one is the signal's own.
 async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Result<Taken, Error>, Error> {
-    if draft.instance.status.ended() && !matches!(signal, Signal::Cancel { .. } | Signal::Revive { .. }) {
+    if draft.instance.status.ended()
+        && !matches!(signal, Signal::Cancel { .. } | Signal::Revive { .. } | Signal::Mended(_))
+    {
         // Its tasks, timers and subscriptions are closed: whoever sent this will see it when it looks again.
         return Ok(Ok(Taken::Stale));
     }
@@ -149,6 +165,12 @@ async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Res
             deliver::message(engine, draft, subscription, event, origin.as_ref()).await?
         }
         Signal::Sent { item, event, more } => outgoing::sent(engine, draft, item, event, more).await?,
+        Signal::Arrived(arrival) => events::deliver(engine, draft, arrival).await?,
+        Signal::Kept(kept) => events::keep(engine, draft, kept).await?,
+        Signal::Mended(mending) => match events::mend(engine, draft, mending).await? {
+            Ok(taken) => taken,
+            Err(refusal) => return Ok(Err(refusal)),
+        },
         Signal::Cancel { reason } => return cancel::apply(engine, draft, reason).await,
         Signal::Resume(incident) => resume::apply(engine, draft, incident).await?,
         Signal::Revive { task, read_version } => {
@@ -159,6 +181,7 @@ async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Res
         }
     };
     advance::run(engine, draft).await?;
+    events::drain_kept(engine, draft).await?;
     Ok(Ok(taken))
 }
 

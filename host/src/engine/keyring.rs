@@ -3,6 +3,8 @@
 //! The first key seals, every key opens: a new one is put before the old ones, the secrets are sealed again, and the
 //! old ones are taken away.
 
+mod callback;
+
 use std::fmt;
 
 use base64::Engine as _;

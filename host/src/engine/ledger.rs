@@ -6,12 +6,19 @@ use super::signal::Origin;
 use crate::domain::effect::Effect;
 use crate::domain::id::Digest;
 use crate::domain::plugin::Fault;
+use crate::domain::wait::WAIT_EFFECT;
 
 /// Begins the entries of messages that came out of the outbox: keys of effects do not begin so.
 const RECEIVED: &str = "\u{1}received/";
 
 /// Messages of the outbox that a step remembers.
 const RECEIVED_MAX: usize = 64;
+
+/// Begins the entries of named events that came from outside.
+const HEARD: &str = "\u{1}heard/";
+
+/// The entry of a wait.
+const WAIT: &str = "wait:";
 
 /// Marks an entry whose task, timer or subscription is over.
 const CLOSED: &str = "!";
@@ -40,6 +47,15 @@ pub(super) fn record(ledger: &mut BTreeMap<String, String>, effect: &Effect) -> 
                 return Err(contradiction(effect));
             }
             ledger.insert(key.clone(), mark);
+            return Ok(Novelty::New);
+        }
+        // A wait is told anew whenever something has come.
+        Effect::Custom { key, custom_kind, payload } if custom_kind == WAIT_EFFECT => {
+            if ledger.get(key).is_some_and(|seen| !seen.starts_with(WAIT)) {
+                return Err(contradiction(effect));
+            }
+            let over = if super::events::is_over(payload) { CLOSED } else { "" };
+            ledger.insert(key.clone(), format!("{WAIT}{over}"));
             return Ok(Novelty::New);
         }
         _ => {}
@@ -98,11 +114,16 @@ pub(super) fn receive(ledger: &mut BTreeMap<String, String>, origin: &Origin) ->
     true
 }
 
+/// Notes a named event that came from outside; false if it had come before.
+pub(super) fn hear(ledger: &mut BTreeMap<String, String>, name: &str) -> bool {
+    ledger.insert(format!("{HEARD}{name}"), String::new()).is_none()
+}
+
 /// Whether a task, timer or subscription may still be open.
 pub(super) fn has_open(ledger: &BTreeMap<String, String>) -> bool {
     ledger.values().any(|mark| {
         !mark.ends_with(CLOSED)
-            && ["create-task:", "set-timer:", "subscribe:"].iter().any(|kind| mark.starts_with(kind))
+            && ["create-task:", "set-timer:", "subscribe:", WAIT].iter().any(|kind| mark.starts_with(kind))
     })
 }
 

@@ -18,6 +18,7 @@ mod definitions;
 mod deliver;
 mod draft;
 pub mod error;
+mod events;
 mod fold;
 mod give_up;
 mod hold;
@@ -47,6 +48,7 @@ mod variables;
 mod workers;
 
 pub use error::{Error, Mistake};
+pub use events::CallbackTarget;
 pub use task::{Claimed, Trust};
 
 pub use surface::{

@@ -9,11 +9,11 @@ use super::mailbox::Taken;
 use super::port::{Guard, Write};
 use super::task::availability;
 use super::{Engine, Error, decide, give_up, ledger, record};
-use crate::domain::Timestamp;
 use crate::domain::definition::Step;
 use crate::domain::instance::InstanceStatus;
-use crate::domain::step::StepStatus;
+use crate::domain::step::{StepExecution, StepStatus};
 use crate::domain::task::Task;
+use crate::domain::{StepExecutionId, Timestamp};
 
 /// Takes a dead letter's second life into the draft. The outer error ends the fold; the inner one is the operator's.
 pub(super) async fn apply(
@@ -31,7 +31,8 @@ pub(super) async fn apply(
         draft.writes.push(line(task, draft.now));
         return Ok(Ok(Taken::Done));
     }
-    let definition = match failed_step(draft, task) {
+    let what = format!("task {}", task.id);
+    let definition = match failed_step(draft, &task.step_id, task.step_execution_id, &what) {
         Ok(definition) => definition,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -41,10 +42,7 @@ pub(super) async fn apply(
     let hints = availability(task, draft.now);
     draft.hints.extend(hints);
 
-    let cancelled = draft.cancelled_steps();
-    let instance = &mut draft.instance;
-    (instance.status, instance.error, instance.ended_at) = (InstanceStatus::Waiting, None, None);
-    (instance.open_steps, instance.open_incidents) = (0, 0);
+    let cancelled = instance(draft);
     record::instance_revived(
         draft,
         format!("goes on: the dead letter of step '{}' is retried", task.step_id),
@@ -53,7 +51,25 @@ pub(super) async fn apply(
     let step = draft.step_mut(&definition);
     (step.error, step.ended_at) = (None, None);
     ledger::reopen(&mut step.effect_keys, &task.key);
+    branches(engine, draft, cancelled).await?;
+    Ok(Ok(Taken::Done))
+}
 
+/// An instance that failed goes on; the steps that were cancelled with it.
+pub(super) fn instance(draft: &mut Draft) -> Vec<StepExecution> {
+    let cancelled = draft.cancelled_steps();
+    let instance = &mut draft.instance;
+    (instance.status, instance.error, instance.ended_at) = (InstanceStatus::Waiting, None, None);
+    (instance.open_steps, instance.open_incidents) = (0, 0);
+    cancelled
+}
+
+/// Branches that the failure cancelled begin again.
+pub(super) async fn branches(
+    engine: &Engine,
+    draft: &mut Draft,
+    cancelled: Vec<StepExecution>,
+) -> Result<(), Error> {
     for step in cancelled {
         let Some(definition) = draft.workflow.step(&step.step_id).cloned() else { continue };
         if draft.instance.status.ended() {
@@ -68,7 +84,7 @@ pub(super) async fn apply(
             decide::start(engine, draft, &definition).await?;
         }
     }
-    Ok(Ok(Taken::Done))
+    Ok(())
 }
 
 fn line(task: &Task, now: Timestamp) -> Write {
@@ -76,13 +92,18 @@ fn line(task: &Task, now: Timestamp) -> Write {
     record::task_line(task, now, "dead-letter-retried", note)
 }
 
-/// The step that failed with the task, if that is what ended the instance.
-fn failed_step(draft: &Draft, task: &Task) -> Result<Arc<Step>, Error> {
+/// The step that failed with a task or a wait, if that is what ended the instance.
+pub(super) fn failed_step(
+    draft: &Draft,
+    id: &str,
+    execution: StepExecutionId,
+    what: &str,
+) -> Result<Arc<Step>, Error> {
     let settled = |why: String| {
-        Error::conflict("dead_letter_settled", format!("task {} cannot be offered again: {why}", task.id))
+        Error::conflict("dead_letter_settled", format!("{what} cannot be offered again: {why}"))
     };
-    let (instance, id) = (&draft.instance, &task.step_id);
-    let step = draft.step(id).filter(|step| step.id == task.step_execution_id);
+    let instance = &draft.instance;
+    let step = draft.step(id).filter(|step| step.id == execution);
     let (Some(step), Some(definition)) = (step, draft.workflow.step(id)) else {
         return Err(settled(format!("its step '{id}' has been started anew since")));
     };

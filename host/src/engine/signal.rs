@@ -1,11 +1,13 @@
 //! What can happen to an instance.
 
+use super::events::{Arrival, Mending};
 use super::port::Write;
 use crate::domain::event::Event;
 use crate::domain::incident::Incident;
 use crate::domain::task::Task;
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::variable::Patch;
+use crate::domain::wait::KeptEvent;
 
 /// Something that happened, to be decided on and committed with what it sets off.
 #[derive(Clone, Debug)]
@@ -52,6 +54,12 @@ pub(super) enum Signal {
         /// The outgoing item that it was, if it was one.
         origin: Option<Origin>,
     },
+    /// Named events of a wait have come from outside.
+    Arrived(Box<Arrival>),
+    /// An event came whose wait has not begun.
+    Kept(Box<KeptEvent>),
+    /// An operator mends a wait that failed.
+    Mended(Box<Mending>),
     /// Something that the step sent is over: answered, or given up.
     Sent {
         /// The item of the outbox.

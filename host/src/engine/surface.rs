@@ -10,6 +10,7 @@ use super::Error;
 use super::committer::Committer;
 use super::crowd::Crowd;
 use super::definitions::Definitions;
+use super::events;
 use super::keyring::Keyring;
 use super::mailbox::Mailboxes;
 use super::port::{Announcer, Plugins, Store};
@@ -36,6 +37,8 @@ pub struct Parts {
     pub limits: Limits,
     /// The keys that seal secrets.
     pub keyring: Arc<Keyring>,
+    /// What this host is called.
+    pub node_id: Arc<str>,
 }
 
 /// The engine.
@@ -47,6 +50,9 @@ pub struct Engine {
     pub(super) mailboxes: Mailboxes,
     pub(super) ready: Arc<Ready>,
     pub(super) recent: Recent,
+    /// Topics that are known to be written down.
+    pub(super) topics: events::Known,
+    pub(super) rejections: events::Rejections,
     /// Whether all tasks have the same priority, whatever workflows say.
     pub(super) unprioritized: AtomicBool,
     /// Work that goes on even if its caller does not.
@@ -154,6 +160,8 @@ impl Engine {
             mailboxes: Mailboxes::default(),
             ready,
             recent: Recent::default(),
+            topics: events::Known::default(),
+            rejections: events::Rejections::default(),
             unprioritized: AtomicBool::default(),
             work: TaskTracker::new(),
             parts,

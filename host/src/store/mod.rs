@@ -10,6 +10,7 @@ mod columns;
 mod commit;
 mod driver;
 mod error;
+mod events;
 mod guard;
 mod migrate;
 mod order;

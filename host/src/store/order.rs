@@ -3,8 +3,10 @@
 use uuid::Uuid;
 
 use super::statement::{self, Statement};
+use crate::domain::wait::TopicFields;
 use crate::domain::{StepExecutionId, TenantId};
 use crate::engine::port::Write;
+use crate::engine::port::write::StepKey;
 
 /// A kind of write. The order of the variants is the order of the statements:
 ///
@@ -19,6 +21,9 @@ pub(super) enum Kind {
     UpsertSchedule,
     UpdateSchedule,
     WakeSchedules,
+    KeepEventTriggers,
+    UpsertEventTrigger,
+    InsertTopic,
     InsertPlugin,
     InsertToken,
     RevokeToken,
@@ -34,6 +39,9 @@ pub(super) enum Kind {
     UpsertTimer,
     DeleteSubscription,
     InsertSubscription,
+    UpsertWait,
+    InsertKept,
+    DeleteKept,
     InsertEvent,
     DeleteEvent,
     InsertOutbox,
@@ -56,6 +64,9 @@ pub(super) enum Kind {
     NoteWorker,
     ForgetWorkers,
     ForgetBatches,
+    ForgetWaits,
+    InsertRejected,
+    ForgetRejected,
     /// Not a statement of its own: [`super::guard`] takes the keys as it checks them.
     InsertStartKey,
 }
@@ -74,6 +85,9 @@ impl Kind {
             Self::UpsertSchedule => &statement::UPSERT_SCHEDULES,
             Self::UpdateSchedule => &statement::UPDATE_SCHEDULES,
             Self::WakeSchedules => &statement::WAKE_SCHEDULES,
+            Self::KeepEventTriggers => &statement::KEEP_EVENT_TRIGGERS,
+            Self::UpsertEventTrigger => &statement::UPSERT_EVENT_TRIGGERS,
+            Self::InsertTopic => &statement::INSERT_TOPICS,
             Self::InsertPlugin => &statement::INSERT_PLUGINS,
             Self::InsertToken => &statement::INSERT_TOKENS,
             Self::RevokeToken => &statement::REVOKE_TOKENS,
@@ -89,6 +103,9 @@ impl Kind {
             Self::UpsertTimer => &statement::UPSERT_TIMERS,
             Self::DeleteSubscription => &statement::DELETE_SUBSCRIPTIONS,
             Self::InsertSubscription => &statement::INSERT_SUBSCRIPTIONS,
+            Self::UpsertWait => &statement::UPSERT_WAITS,
+            Self::InsertKept => &statement::INSERT_KEPT,
+            Self::DeleteKept => &statement::DELETE_KEPT,
             Self::InsertEvent => &statement::INSERT_EVENTS,
             Self::DeleteEvent => &statement::DELETE_EVENTS,
             Self::InsertOutbox => &statement::INSERT_OUTBOX,
@@ -111,6 +128,9 @@ impl Kind {
             Self::NoteWorker => &statement::NOTE_WORKERS,
             Self::ForgetWorkers => &statement::FORGET_WORKERS,
             Self::ForgetBatches => &statement::FORGET_BATCHES,
+            Self::ForgetWaits => &statement::FORGET_WAITS,
+            Self::InsertRejected => &statement::INSERT_REJECTED,
+            Self::ForgetRejected => &statement::FORGET_REJECTED,
             Self::InsertStartKey => return None,
         })
     }
@@ -129,19 +149,19 @@ pub(super) enum Name {
 pub(super) fn classify(write: &Write) -> (Kind, Name) {
     match write {
         Write::InsertDefinition(row) => {
-            (Kind::InsertDefinition, Name::Text(format!("{}/{}/{}", row.tenant, row.key, row.version)))
+            (Kind::InsertDefinition, joined(&[&row.tenant, &row.key, &row.version]))
         }
-        Write::KeepSchedules(row) => {
-            (Kind::KeepSchedules, Name::Text(format!("{}/{}", row.tenant, row.workflow_key)))
+        Write::KeepSchedules(row) => (Kind::KeepSchedules, joined(&[&row.tenant, &row.workflow_key])),
+        Write::UpsertSchedule(row) => {
+            (Kind::UpsertSchedule, joined(&[&row.tenant, &row.workflow_key, &row.trigger_id]))
         }
-        Write::UpsertSchedule(row) => (
-            Kind::UpsertSchedule,
-            Name::Text(format!("{}/{}/{}", row.tenant, row.workflow_key, row.trigger_id)),
-        ),
         Write::UpdateSchedule(row) => (Kind::UpdateSchedule, id(row.id)),
-        Write::WakeSchedules(row) => {
-            (Kind::WakeSchedules, Name::Text(format!("{}/{}", row.tenant, row.workflow_key)))
+        Write::WakeSchedules(row) => (Kind::WakeSchedules, joined(&[&row.tenant, &row.workflow_key])),
+        Write::KeepEventTriggers(row) => (Kind::KeepEventTriggers, joined(&[&row.tenant, &row.workflow_key])),
+        Write::UpsertEventTrigger(row) => {
+            (Kind::UpsertEventTrigger, joined(&[&row.tenant, &row.workflow_key, &row.trigger_id]))
         }
+        Write::InsertTopic(row) => (Kind::InsertTopic, topic(row)),
         Write::InsertPlugin(row) => (Kind::InsertPlugin, Name::Text(row.digest.to_string())),
         Write::InsertToken(row) => (Kind::InsertToken, id(row.id)),
         Write::RevokeToken(row) => (Kind::RevokeToken, id(row.id)),
@@ -151,16 +171,17 @@ pub(super) fn classify(write: &Write) -> (Kind, Name) {
         Write::InsertTask(row) => (Kind::InsertTask, id(row.id)),
         Write::UpdateTask(row) => (Kind::UpdateTask, id(row.id)),
         Write::LockTask(row) => (Kind::LockTask, id(row.id)),
-        Write::CancelTask(row) => (Kind::CancelTask, within_step(row.step_execution_id, &row.key)),
+        Write::CancelTask(row) => (Kind::CancelTask, by_key(row)),
         Write::FireTimer(row) => (Kind::FireTimer, id(row.id)),
-        Write::CancelTimer(row) => (Kind::CancelTimer, within_step(row.step_execution_id, &row.key)),
+        Write::CancelTimer(row) => (Kind::CancelTimer, by_key(row)),
         Write::UpsertTimer(row) => (Kind::UpsertTimer, within_step(row.step_execution_id, &row.key)),
-        Write::DeleteSubscription(row) => {
-            (Kind::DeleteSubscription, within_step(row.step_execution_id, &row.key))
-        }
+        Write::DeleteSubscription(row) => (Kind::DeleteSubscription, by_key(row)),
         Write::InsertSubscription(row) => {
             (Kind::InsertSubscription, within_step(row.step_execution_id, &row.key))
         }
+        Write::UpsertWait(row) => (Kind::UpsertWait, id(row.id)),
+        Write::InsertKept(row) => (Kind::InsertKept, id(row.id)),
+        Write::DeleteKept(row) => (Kind::DeleteKept, id(row.id)),
         Write::InsertEvent(row) => (Kind::InsertEvent, id(row.id)),
         Write::DeleteEvent(row) => (Kind::DeleteEvent, id(row.id)),
         Write::InsertOutbox(row) => (Kind::InsertOutbox, id(row.id)),
@@ -180,9 +201,12 @@ pub(super) fn classify(write: &Write) -> (Kind, Name) {
         Write::DeleteSecret(row) => (Kind::DeleteSecret, named(&row.tenant, &row.name)),
         Write::DeleteJournal(row) => (Kind::DeleteJournal, id(row.instance_id)),
         Write::DeleteInstance(row) => (Kind::DeleteInstance, id(row.instance_id)),
-        Write::NoteWorker(row) => (Kind::NoteWorker, Name::Text(format!("{}/{}", row.tenant, row.worker_id))),
+        Write::NoteWorker(row) => (Kind::NoteWorker, joined(&[&row.tenant, &row.worker_id])),
         Write::ForgetWorkers(row) => (Kind::ForgetWorkers, Name::Text(row.seen_before.to_string())),
         Write::ForgetBatches(row) => (Kind::ForgetBatches, Name::Text(row.finished_before.to_string())),
+        Write::ForgetWaits(row) => (Kind::ForgetWaits, Name::Text(row.ended_before.to_string())),
+        Write::InsertRejected(row) => (Kind::InsertRejected, id(row.id)),
+        Write::ForgetRejected(row) => (Kind::ForgetRejected, Name::Text(row.created_before.to_string())),
         Write::InsertStartKey(row) => {
             (Kind::InsertStartKey, Name::Text(start_key(row.tenant.as_str(), &row.workflow_key, &row.key)))
         }
@@ -194,9 +218,22 @@ fn within_step(step: StepExecutionId, key: &str) -> Name {
     Name::Within(step.0, key.to_owned())
 }
 
+fn by_key(row: &StepKey) -> Name {
+    within_step(row.step_execution_id, &row.key)
+}
+
+fn topic(row: &TopicFields) -> Name {
+    joined(&[&row.tenant, &row.topic, &row.correlation_field, &row.execution_field])
+}
+
+/// The name of something that several words name.
+fn joined(words: &[&dyn std::fmt::Display]) -> Name {
+    Name::Text(words.iter().map(ToString::to_string).collect::<Vec<_>>().join("\u{1f}"))
+}
+
 /// The name of something that a tenant names.
 fn named(tenant: &TenantId, name: &str) -> Name {
-    Name::Text(format!("{tenant}/{name}"))
+    joined(&[tenant, &name])
 }
 
 fn id(id: impl Into<Uuid>) -> Name {

@@ -155,7 +155,9 @@ fn tables(columns: Vec<(String, String, String)>) -> Vec<Table> {
     }
     for table in &mut tables {
         let has = |owner: &&str| table.columns.iter().any(|(name, _)| name == owner);
-        let owner = OWNERS.into_iter().find(|owner| has(owner));
+        // An event that was refused says whom it was for: that need not be anybody.
+        let apart = table.name == "workflow_rejected_events";
+        let owner = OWNERS.into_iter().find(|owner| has(owner) && !apart);
         table.owner = if table.name == "workflow_instances" { "id" } else { owner.unwrap_or_default() };
     }
     tables.retain(|table| !table.owner.is_empty());
@@ -180,6 +182,11 @@ fn insert(table: &Table, copies: &str, instance: &str, value: fn(&str, &str) -> 
 fn postgres_value(name: &str, kind: &str) -> String {
     match kind {
         "uuid" => format!("(x.head || substr(t.\"{name}\"::text, 14))::uuid"),
+        // Ids in a column of text, where they are ids.
+        "text" if name == "id" || name.ends_with("_id") => format!(
+            "case when t.\"{name}\" ~ '^[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$' \
+             then x.head || substr(t.\"{name}\", 14) else t.\"{name}\" end"
+        ),
         "timestamp with time zone" => format!("t.\"{name}\" - x.back"),
         _ => format!("t.\"{name}\""),
     }

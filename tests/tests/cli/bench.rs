@@ -193,3 +193,17 @@ async fn lateness_of_timers_is_told_for_both_shapes() {
     }
     run(&["bench", "timers", "--database", "sqlite:x.db"]).await.exits(2);
 }
+
+#[tokio::test]
+async fn events_are_counted_beside_each_number_of_waits() {
+    let args = ["bench", "events", "--json", "--events", "40", "--waiting", "0,300", "--connections", "4"];
+    let told = run(&args).await.exits(0).json();
+    let runs = told["runs"].as_array().expect("a list");
+    let waiting: Vec<_> = runs.iter().map(|run| run["waiting"].clone()).collect();
+    assert_eq!(waiting, [0, 300], "{told}");
+    for run in runs {
+        assert!(run["events"] == 40 && run["way"] == "http" && number(run, "/perSecond") > 0.0, "{told}");
+        assert!(number(run, "/p50Ms") <= number(run, "/p99Ms"), "{told}");
+    }
+    run(&["bench", "events", "--database", "sqlite:x.db"]).await.exits(2);
+}

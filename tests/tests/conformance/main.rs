@@ -4,6 +4,7 @@ mod claims;
 mod closing;
 mod commits;
 mod deadlines;
+mod events;
 mod fixture;
 mod hints;
 mod locks;

@@ -25,5 +25,8 @@ mod tenants;
 mod timers;
 mod two_hosts;
 mod virtual_time;
+mod wait_events;
+mod wait_guide;
+mod wait_limits;
 mod watch;
 mod workers;

@@ -39,6 +39,7 @@ async fn what_has_ended_is_removed_by_age(db: TestDb) -> Result<()> {
         announcer: Arc::new(Silent),
         limits: Limits::default(),
         keyring: Arc::default(),
+        node_id: "none".into(),
     });
     let tenant = TenantId::default();
     engine.deploy(&tenant, Some("w"), "steps: [{id: a, type: EXTERNAL_TASK, config: {taskType: t}}]").await?;

@@ -6,11 +6,14 @@ mod clients;
 mod gate;
 mod memory;
 mod memory_commit;
+mod memory_events;
 mod memory_queries;
 mod memory_time;
 mod memory_workers;
 mod model;
 mod plugins;
+mod plugins_wait;
+mod waits;
 mod world;
 
 use std::sync::Arc;

@@ -44,6 +44,7 @@ pub struct Tables {
     pub journal: Vec<JournalEntry>,
     pub journal_keys: HashSet<(Uuid, i64)>,
     pub start_keys: HashMap<(TenantId, String, String), InstanceId>,
+    pub outside: super::memory_events::Outside,
 }
 
 /// The store as one host reaches it: the rows are shared, the way to them has faults of its own.

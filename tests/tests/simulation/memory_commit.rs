@@ -151,6 +151,15 @@ fn insert_or_update(tables: &mut Tables, write: &Write) {
             tables.start_keys.insert(name, row.instance_id);
         }
         Write::InsertDefinition(row) => tables.definitions.push(row.clone()),
+        Write::UpsertWait(_)
+        | Write::InsertKept(_)
+        | Write::DeleteKept(_)
+        | Write::InsertRejected(_)
+        | Write::InsertTopic(_)
+        | Write::KeepEventTriggers(_)
+        | Write::UpsertEventTrigger(_)
+        | Write::ForgetWaits(_)
+        | Write::ForgetRejected(_) => tables.outside.write(write),
         Write::InsertBlob(_)
         | Write::InsertPlugin(_)
         | Write::InsertToken(_)
@@ -205,6 +214,7 @@ fn close_steps(tables: &mut Tables, at: Timestamp, of: impl Fn(StepExecutionId) 
     tables.timers.retain(|_, (timer, _)| timer.triggered || !of(timer.step_execution_id));
     tables.subscriptions.retain(|_, row| !of(row.step_execution_id));
     tables.events.retain(|_, row| !of(row.step_execution_id));
+    tables.outside.close(at, of);
 }
 
 fn cancel_tasks(tables: &mut Tables, at: Timestamp, of: impl Fn(&Task) -> bool) {

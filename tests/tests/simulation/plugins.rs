@@ -14,7 +14,8 @@ use stepwell::domain::plugin::{Descriptor, Fault, MapCall, PluginInfo, StepCall,
 use stepwell::domain::transition::{Failure, Outcome, Transition};
 use stepwell::engine::port::{Answer, PluginCatalog, Plugins, StepType};
 
-const TYPES: [&str; 4] = ["TASK", "PAIR", "WAIT", "NOW"];
+const TYPES: [&str; 5] = ["TASK", "PAIR", "WAIT", "NOW", WAIT_EVENTS];
+const WAIT_EVENTS: &str = "wait_events";
 
 /// The plugins of one host.
 pub struct Native {
@@ -41,9 +42,10 @@ impl Native {
 impl Plugins for Native {
     fn step_type(&self, name: &str) -> Option<StepType> {
         let known = TYPES.contains(&name);
+        let tried_at_deploy = name == WAIT_EVENTS;
         known.then(|| StepType {
             digest: Digest::of(name.as_bytes()),
-            descriptor: Arc::new(Descriptor::default()),
+            descriptor: Arc::new(Descriptor { tried_at_deploy, ..Descriptor::default() }),
         })
     }
 
@@ -67,6 +69,9 @@ impl Plugins for Native {
             return Err(Fault { code: "plugin_timeout", message: "simulated".into(), transient: true });
         }
         let is = |name: &str| *digest == Digest::of(name.as_bytes());
+        if is(WAIT_EVENTS) {
+            return Ok(Answer { result: super::plugins_wait::call(call), usage: Usage::default() });
+        }
         let config: Value = serde_json::from_str(&call.context.config).unwrap();
         let mut state = String::from("{}");
         let (effects, outcome) = match &call.verb {

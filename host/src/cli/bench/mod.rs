@@ -4,6 +4,7 @@ mod alternate;
 mod bar;
 mod cycle;
 mod dispatch;
+mod events;
 mod external_task;
 mod host;
 mod http;
@@ -47,6 +48,8 @@ pub(super) enum Command {
     Workers(workers::Args),
     /// How late timers fire, spread over time and all at once, beside few and many that wait.
     Timers(timers::Args),
+    /// Events that reach the instances that wait for them, beside few and many that wait.
+    Events(events::Args),
     /// Results that were kept, as Markdown.
     Table(table::Args),
 }
@@ -60,6 +63,7 @@ pub(super) async fn run(command: Command, output: &Output) -> Result<(), Error> 
         Command::Parked(args) => parked::run(args, output).await,
         Command::Workers(args) => workers::run(args, output).await,
         Command::Timers(args) => timers::run(args, output).await,
+        Command::Events(args) => events::run(args, output).await,
         Command::Table(args) => table::run(&args, output),
     }
 }

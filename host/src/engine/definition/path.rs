@@ -4,8 +4,8 @@ use crate::domain::definition::{Path, Root, Segment};
 use crate::domain::secret::check_name;
 
 /// Fields of `workflow.instance` and `_execution`.
-pub(super) const EXECUTION_FIELDS: [&str; 6] =
-    ["id", "correlationId", "businessKey", "workflow", "version", "tenant"];
+pub(super) const EXECUTION_FIELDS: [&str; 8] =
+    ["id", "correlationId", "callbackToken", "callbackPath", "businessKey", "workflow", "version", "tenant"];
 
 const ROOTS: &str = "`workflow.context`, `workflow.input`, `workflow.instance`, `steps.ID.output`, `steps.ID.error`, \
                      `_trigger`, `_vars`, `_execution` and `secrets.NAME`";

@@ -75,12 +75,26 @@ pub fn resolve(template: &Template, scope: &Scope<'_>, bytes_max: usize) -> Resu
     Ok(value)
 }
 
+/// How a service that a step calls reaches the step.
+pub struct Callback {
+    /// The step's correlation id.
+    pub correlation_id: String,
+    /// The token of its callbacks.
+    pub token: String,
+}
+
 /// `_execution` and `workflow.instance` of an instance.
-pub fn execution(instance: &Instance) -> Value {
+///
+/// Within a step, `correlationId` is the step's own: what a service that the step calls must send back.
+pub fn execution(instance: &Instance, step: Option<&Callback>) -> Value {
     let id = instance.id.to_string();
+    let own = step.map(|step| step.correlation_id.as_str());
+    let token = step.map(|step| step.token.as_str());
     json!({
         "id": id,
-        "correlationId": instance.business_key.as_ref().unwrap_or(&id),
+        "correlationId": own.or(instance.business_key.as_deref()).unwrap_or(&id),
+        "callbackToken": token,
+        "callbackPath": token.map(|token| format!("/api/v1/callbacks/{token}")),
         "businessKey": instance.business_key,
         "workflow": instance.workflow_key,
         "version": instance.workflow_version,

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::path;
-pub use super::resolve::{Scope, TemplateError, execution, resolve};
+pub use super::resolve::{Callback, Scope, TemplateError, execution, resolve};
 pub(super) use super::resolve::{look_up, written};
 use crate::domain::definition::{Path, Piece, Root, Segment, Template};
 

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use super::Document;
 use super::report::{Field, Report};
 use crate::domain::definition::{Step, Template, Workflow};
+use crate::domain::effect::Effect;
 use crate::domain::json::canonical;
 use crate::domain::plugin::{CallContext, StepCall, StepVerb};
+use crate::domain::wait::{Listener, WAIT_EFFECT, WaitNote};
 use crate::domain::{TenantId, Timestamp};
 use crate::engine::Error;
 use crate::engine::port::Plugins;
@@ -17,14 +19,16 @@ use crate::engine::port::Plugins;
 /// Steps of one workflow that are tried; the rest are checked when they start.
 const TRIALS_MAX: usize = 200;
 
-/// Tries the configurations of a workflow's steps. All refusals are reported at once.
+/// Tries the configurations of a workflow's steps; the events that they will wait for. All refusals are reported at
+/// once.
 pub async fn trials(
     document: &Document,
     workflow: &Workflow,
     tenant: &TenantId,
     now: Timestamp,
     plugins: &dyn Plugins,
-) -> Result<(), Error> {
+) -> Result<Vec<Listener>, Error> {
+    let mut listeners = Vec::new();
     let mut report = Report::new(Some(document.spots()));
     let mut left = TRIALS_MAX;
     for (at, step) in workflow.steps.iter().enumerate() {
@@ -35,14 +39,26 @@ pub async fn trials(
         left -= 1;
         let call = call(workflow, step, tenant, now);
         let Ok(answer) = plugins.call_step(&serving.digest, &call).await else { continue };
-        if let Err(refusal) = answer.result
-            && refusal.code == "invalid_config"
-        {
-            let (field, sentence) = place(document.value(), at, &refusal.message);
-            report.add(&field, sentence);
+        match answer.result {
+            Ok(transition) => listeners.extend(transition.effects.iter().flat_map(topics)),
+            Err(refusal) if refusal.code == "invalid_config" => {
+                let (field, sentence) = place(document.value(), at, &refusal.message);
+                report.add(&field, sentence);
+            }
+            Err(_) => {}
         }
     }
-    report.finish(())
+    report.finish(listeners)
+}
+
+/// The topics that a step will listen to, as far as they are known: hosts follow them from the deployment on.
+fn topics(effect: &Effect) -> Vec<Listener> {
+    let Effect::Custom { custom_kind, payload, .. } = effect else { return Vec::new() };
+    if custom_kind != WAIT_EFFECT {
+        return Vec::new();
+    }
+    let note = serde_json::from_value::<WaitNote>(payload.clone());
+    note.map(|note| note.listeners).unwrap_or_default()
 }
 
 fn call(workflow: &Workflow, step: &Step, tenant: &TenantId, now: Timestamp) -> StepCall {

@@ -39,6 +39,8 @@ pub enum Hint {
     },
     /// A component was stored.
     Plugins,
+    /// A workflow names a topic that none did before.
+    Topics,
     /// The listener was away: ask for everything again.
     Everything,
 }

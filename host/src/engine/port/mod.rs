@@ -2,6 +2,7 @@
 
 pub mod announce;
 mod changes;
+pub mod events;
 pub mod guard;
 pub mod outgoing;
 pub mod plugins;
@@ -12,6 +13,7 @@ pub mod workers;
 pub mod write;
 
 pub use announce::{Announcer, Deed, Handed, Hint, Seat, Work};
+pub use events::EventRows;
 pub use guard::Guard;
 pub use outgoing::OutgoingRows;
 pub use plugins::{Answer, PluginCatalog, Plugins, StepType};

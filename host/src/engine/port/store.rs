@@ -141,7 +141,7 @@ pub struct EndedInstance {
 
 /// The database, whichever it is. Every read of users' data is scoped by a tenant.
 #[async_trait]
-pub trait Store: super::WorkerRows + TaskQueries + TimeRows + super::OutgoingRows {
+pub trait Store: super::WorkerRows + TaskQueries + TimeRows + super::OutgoingRows + super::EventRows {
     // -- write verbs ---------------------------------------------------------------------------
 
     /// Writes a batch of transitions in one transaction; the verdicts are in the order of the batch.

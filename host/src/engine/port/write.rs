@@ -5,12 +5,14 @@ use serde_json::Value;
 use uuid::Uuid;
 
 pub use super::changes::{InstanceUpdate, TaskLocked};
+use super::events::{EventTriggersKept, KeptGone, RejectedForgotten, WaitsForgotten};
 pub use super::outgoing::{DeadItem, Named};
 use super::{Guard, Hint};
 use crate::domain::batch::{Batch, BatchesForgotten};
 use crate::domain::definition::DefinitionRow;
 use crate::domain::event::InboxEvent;
 use crate::domain::incident::Incident;
+use crate::domain::incoming::RejectedEvent;
 use crate::domain::instance::Instance;
 use crate::domain::journal::{Blob, JournalEntry};
 use crate::domain::plugin::PluginKind;
@@ -20,6 +22,7 @@ use crate::domain::step::StepExecution;
 use crate::domain::task::Task;
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
 use crate::domain::token::Token;
+use crate::domain::wait::{EventTriggerRow, KeptEvent, TopicFields, WaitState};
 use crate::domain::worker::WorkerNote;
 use crate::domain::{
     Digest, EventId, IncidentId, InstanceId, StepExecutionId, TenantId, TimerId, Timestamp, TokenId,
@@ -64,6 +67,24 @@ pub enum Write {
     InsertSubscription(Subscription),
     /// End a subscription of a step by key.
     DeleteSubscription(StepKey),
+    /// What a step waits for from outside, new or changed.
+    UpsertWait(WaitState),
+    /// Waits that ended long ago are forgotten.
+    ForgetWaits(WaitsForgotten),
+    /// An event is kept for a wait that has not begun.
+    InsertKept(KeptEvent),
+    /// An event is no longer kept.
+    DeleteKept(KeptGone),
+    /// An event was refused.
+    InsertRejected(RejectedEvent),
+    /// Refused events beyond the bound are forgotten.
+    ForgetRejected(RejectedForgotten),
+    /// A topic that a workflow names; the same again is left as it is.
+    InsertTopic(TopicFields),
+    /// A workflow was deployed: events start it by these triggers, and no others.
+    KeepEventTriggers(EventTriggersKept),
+    /// A trigger of a deployed workflow, new or as the new version has it.
+    UpsertEventTrigger(EventTriggerRow),
     /// A new outgoing item.
     InsertOutbox(OutboxItem),
     /// An outgoing item is to be tried again.
@@ -150,6 +171,10 @@ impl Write {
                 Self::InsertTask(row) | Self::UpdateTask(row) => json_bytes(&row.input) + value(&row.output),
                 Self::InsertOutbox(row) | Self::UpdateOutbox(row) => row.payload.len(),
                 Self::InsertEvent(row) => row.event.len(),
+                Self::UpsertWait(row) => {
+                    value(&row.api_response_data) + value(&row.kafka_event_data) + value(&row.event_data)
+                }
+                Self::InsertKept(row) => row.event.len(),
                 Self::InsertJournal(row) => text(&row.call) + text(&row.answer),
                 Self::InsertBlob(row) => row.body.len(),
                 Self::InsertDefinition(row) => row.source.len() + json_bytes(&row.document),

@@ -99,7 +99,11 @@ impl Engine {
             match hint {
                 Hint::Tasks { tenant, task_type, .. } => self.ready.doubt(tenant, task_type, now),
                 Hint::Everything => self.ready.forget(),
-                Hint::Instance { .. } | Hint::Withdrawn { .. } | Hint::Due { .. } | Hint::Plugins => {}
+                Hint::Instance { .. }
+                | Hint::Withdrawn { .. }
+                | Hint::Due { .. }
+                | Hint::Plugins
+                | Hint::Topics => {}
             }
         }
     }

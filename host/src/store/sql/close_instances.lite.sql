@@ -32,3 +32,13 @@ where id in (
   select t.id from json_each(?1) as r
   join workflow_events as t on t.instance_id = r.value ->> 'instance_id' and t.tenant = r.value ->> 'tenant'
 );
+-- next
+update execution_wait_states as t set status = 'cancelled', updated_at = r.value ->> 'at', version = t.version + 1
+from json_each(?1) as r
+where t.execution_id = r.value ->> 'instance_id' and t.tenant = r.value ->> 'tenant' and t.status = 'waiting';
+-- next
+delete from workflow_kept_events
+where id in (
+  select t.id from json_each(?1) as r
+  join workflow_kept_events as t on t.execution_id = r.value ->> 'instance_id' and t.tenant = r.value ->> 'tenant'
+);

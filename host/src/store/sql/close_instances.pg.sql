@@ -35,5 +35,16 @@ with r as materialized (
     offset 0
   ) as o
   where t.id = o.id
+), waits as (
+  update execution_wait_states as t set status = 'cancelled', updated_at = r.at, version = t.version + 1
+  from r
+  cross join lateral (
+    select p.id from execution_wait_states as p
+    where p.execution_id = r.instance_id and (p.tenant = r.tenant) is true and p.status = 'waiting'
+    offset 0
+  ) as o
+  where t.id = o.id and (t.status = 'waiting') is true
+), kept as (
+  delete from workflow_kept_events as t using r where t.execution_id = r.instance_id and (t.tenant = r.tenant) is true
 )
 delete from workflow_events as t using r where t.instance_id = r.instance_id and t.tenant = r.tenant

@@ -24,3 +24,7 @@ where id in (
   select t.id from json_each(?1) as r
   join workflow_events as t on t.step_execution_id = r.value ->> 'step_execution_id' and t.tenant = r.value ->> 'tenant'
 );
+-- next
+update execution_wait_states as t set status = 'cancelled', updated_at = r.value ->> 'at', version = t.version + 1
+from json_each(?1) as r
+where t.id = r.value ->> 'step_execution_id' and t.tenant = r.value ->> 'tenant' and t.status = 'waiting';

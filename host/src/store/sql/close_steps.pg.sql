@@ -19,5 +19,9 @@ with r as materialized (
   where t.step_execution_id = r.step_execution_id and (t.tenant = r.tenant) is true and not t.triggered
 ), subscriptions as (
   delete from workflow_subscriptions as t using r where t.step_execution_id = r.step_execution_id and t.tenant = r.tenant
+), waits as (
+  update execution_wait_states as t set status = 'cancelled', updated_at = r.at, version = t.version + 1
+  from r
+  where t.id = r.step_execution_id::text and (t.tenant = r.tenant) is true and (t.status = 'waiting') is true
 )
 delete from workflow_events as t using r where t.step_execution_id = r.step_execution_id and t.tenant = r.tenant

@@ -8,6 +8,9 @@ where (tenant, workflow_instance_id) in (select r.value ->> 'tenant', r.value ->
 delete from execution_wait_states
 where (tenant, execution_id) in (select r.value ->> 'tenant', r.value ->> 'instance_id' from json_each(?1) as r);
 -- next
+delete from workflow_kept_events
+where (tenant, execution_id) in (select r.value ->> 'tenant', r.value ->> 'instance_id' from json_each(?1) as r);
+-- next
 delete from workflow_subscriptions
 where (tenant, instance_id) in (select r.value ->> 'tenant', r.value ->> 'instance_id' from json_each(?1) as r);
 -- next

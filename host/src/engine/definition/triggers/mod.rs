@@ -1,6 +1,7 @@
 //! `triggers`: a list of what starts the workflow by itself. Each item has exactly one kind, and a file here.
 
 mod cron;
+mod event;
 
 use serde_json::{Map, Value};
 
@@ -16,9 +17,9 @@ use crate::engine::Error;
 /// Triggers of one workflow.
 const TRIGGERS_MAX: usize = 50;
 /// What a trigger can wait for. Another kind: its word, an arm in [`read`], a file that reads its fields.
-const KINDS: [&str; 1] = ["cron"];
+const KINDS: [&str; 2] = ["cron", "event"];
 /// Kinds that are known of, and not served.
-const KINDS_LATER: [&str; 2] = ["event", "webhook"];
+const KINDS_LATER: [&str; 1] = ["webhook"];
 
 /// Reads a document's `triggers`.
 pub(super) fn of_document(
@@ -74,6 +75,7 @@ fn read(item: &Value, at: usize, field: &Field, report: &mut Report<'_>) -> Opti
     let id = id(members, word, at, field, report);
     let kind = match *word {
         "cron" => TriggerKind::Cron(cron::read(members, field, report)?),
+        "event" => TriggerKind::Event(event::read(members, field, report)?),
         later => {
             report.add(&field.key(later), format!("`{later}` is not supported yet: remove it"));
             return None;
