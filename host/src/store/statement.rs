@@ -108,6 +108,9 @@ pairs! { false;
     UPSERT_SECRETS = "upsert_secrets",
     RESEAL_SECRETS = "reseal_secrets",
     DELETE_SECRETS = "delete_secrets",
+    UPSERT_SENDERS = "upsert_senders",
+    DELETE_SENDERS = "delete_senders",
+    INSERT_REMINDERS = "insert_reminders",
     INSERT_DEAD = "insert_dead",
     DELETE_DEAD = "delete_dead",
     DELETE_JOURNALS = "delete_journals",
@@ -163,6 +166,7 @@ pairs! { false;
     DUE_BATCHES = "due_batches",
     SECRETS = "secrets",
     OTHER_KEY_SECRETS = "other_key_secrets",
+    SENDERS = "senders",
 }
 
 // Lists with filters.
@@ -175,6 +179,7 @@ pairs! { true;
     JOURNAL = "journal",
     OUTBOX = "outbox",
     DEAD_ITEMS = "dead_items",
+    REMINDERS = "reminders",
     WORKERS = "workers",
     FIND_TASKS = "find_tasks",
     COUNT_TASKS = "count_tasks",

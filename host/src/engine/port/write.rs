@@ -14,8 +14,10 @@ use crate::domain::incident::Incident;
 use crate::domain::instance::Instance;
 use crate::domain::journal::{Blob, JournalEntry};
 use crate::domain::plugin::PluginKind;
+use crate::domain::reminder::Reminder;
 use crate::domain::schedule::Schedule;
 use crate::domain::secret::Secret;
+use crate::domain::sender::Sender;
 use crate::domain::step::StepExecution;
 use crate::domain::task::Task;
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
@@ -122,6 +124,12 @@ pub enum Write {
     ResealSecret(Secret),
     /// A secret is forgotten.
     DeleteSecret(Named),
+    /// A sender, new or with other settings.
+    UpsertSender(Sender),
+    /// A sender is forgotten.
+    DeleteSender(Named),
+    /// A try of a note to people.
+    InsertReminder(Reminder),
     /// An ended instance is removed with everything of it (retention).
     DeleteInstance(InstanceGone),
     /// The journal and blobs of an ended instance are removed (retention).
@@ -150,6 +158,7 @@ impl Write {
                 Self::InsertTask(row) | Self::UpdateTask(row) => json_bytes(&row.input) + value(&row.output),
                 Self::InsertOutbox(row) | Self::UpdateOutbox(row) => row.payload.len(),
                 Self::InsertEvent(row) => row.event.len(),
+                Self::InsertReminder(row) => row.message.len(),
                 Self::InsertJournal(row) => text(&row.call) + text(&row.answer),
                 Self::InsertBlob(row) => row.body.len(),
                 Self::InsertDefinition(row) => row.source.len() + json_bytes(&row.document),
