@@ -12,6 +12,7 @@ mod opening;
 mod outbox;
 mod proxy;
 mod reads;
+mod reminders;
 mod restarts;
 mod start_keys;
 mod tenants;

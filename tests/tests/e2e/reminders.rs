@@ -186,11 +186,7 @@ async fn reminders_end_with_the_step_that_is_waited_for(db: TestDb) -> Result<()
     ]);
     let id = start(client, steps).await?;
     endpoint.wait_for("/nag", 3).await?;
-    let polled = client.get("/api/n8n/external-tasks/poll?taskType=approve&workerId=w").await?.expect(200)?;
-    let task = polled["id"].as_str().or_else(|| polled["task"]["id"].as_str()).context("a task")?.to_owned();
-    let done =
-        client.post(&format!("/api/n8n/external-tasks/{task}/complete"), &json!({ "result": {} })).await?;
-    done.expect(200)?;
+    client.work("approve", &json!({ "result": {} })).await?;
     let instance = client.instance_is(&id, "completed").await?;
     let output = &step(&instance, "nag")["output"];
     assert_eq!(output["endedBy"], "until", "{instance}");
