@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out_dir = env::var_os("OUT_DIR").map(PathBuf::from).ok_or("a build script without OUT_DIR")?;
     stepwell_plugin_builder::build_all(
         &plugins,
-        &["builder", "schedule", "sdk"],
+        &["builder", "notice", "schedule", "sdk"],
         &out_dir,
         "bundled.rs",
         "BUNDLED",

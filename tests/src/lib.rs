@@ -5,5 +5,6 @@ pub mod db;
 pub mod endpoint;
 pub mod guests;
 pub mod host;
+pub mod mail;
 pub mod postgres;
 pub mod proxy;

@@ -29,6 +29,7 @@ use super::AppState;
         (name = "tokens", description = "Who may do what"),
         (name = "outbox", description = "What leaves the host, and what was given up"),
         (name = "secrets", description = "What requests carry, and nobody reads"),
+        (name = "reminders", description = "Notes to people, and who sends them"),
         (name = "operations", description = "Health, figures and limits")),
     modifiers(&Bearer),
     security(("bearer" = [])))]

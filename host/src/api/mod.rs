@@ -18,8 +18,10 @@ mod n8n;
 mod n8n_batch;
 mod outbox;
 mod plugins;
+mod reminders;
 mod schedules;
 mod secrets;
+mod senders;
 mod serve;
 mod tasks;
 mod timers;
@@ -137,6 +139,9 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(secrets::list))
         .routes(routes!(secrets::set, secrets::delete))
         .routes(routes!(secrets::rotate))
+        .routes(routes!(senders::list))
+        .routes(routes!(senders::show, senders::set, senders::delete))
+        .routes(routes!(reminders::list))
         .routes(routes!(health::limits))
         .routes(routes!(n8n::poll))
         .routes(routes!(n8n::complete))

@@ -14,8 +14,10 @@ mod message;
 mod outbox;
 mod plugin;
 mod print;
+mod reminder;
 mod schedule;
 mod secret;
+mod sender;
 mod serve;
 mod signals;
 mod task;
@@ -107,6 +109,12 @@ enum Command {
     /// Set, list and forget what requests carry and nobody may read.
     #[command(subcommand)]
     Secret(secret::Command),
+    /// Set, list and forget how notes to people leave.
+    #[command(subcommand)]
+    Sender(sender::Command),
+    /// See what became of notes to people.
+    #[command(subcommand)]
+    Reminder(reminder::Command),
     /// Send messages to steps that wait for them.
     #[command(subcommand)]
     Message(message::Command),
@@ -169,6 +177,8 @@ async fn run(cli: Cli, output: &Output) -> Result<(), Error> {
         Command::Token(command) => Box::pin(token::run(command, &global, output)).await,
         Command::Outbox(command) => outbox::run(command, &client()?, output).await,
         Command::Secret(command) => secret::run(command, &client()?, output).await,
+        Command::Sender(command) => sender::run(command, &client()?, output).await,
+        Command::Reminder(command) => reminder::run(command, &client()?, output).await,
         Command::Message(command) => message::run(command, &client()?, output).await,
         Command::Config(command) => config::run(command, output),
     }

@@ -94,6 +94,10 @@ pub struct Step {
     pub properties: BTreeMap<String, String>,
     /// How long it may take.
     pub deadline: Option<Deadline>,
+    /// The step whose end it waits for to end itself.
+    pub until: Option<String>,
+    /// Steps that wait for the end of this one to end themselves.
+    pub watchers: Vec<String>,
 }
 
 /// How long a step or an instance may take, and what happens if it takes longer.
@@ -106,12 +110,14 @@ pub struct Deadline {
 }
 
 /// What happens when a deadline passes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Escalation {
     /// The step or the instance fails with this code.
     Error(String),
     /// A message of this name is published, and all goes on.
     Event(String),
+    /// People are told, and all goes on: channel, recipients and so on, with templates.
+    Remind(Template),
 }
 
 /// Where a step's errors lead: by code, and `*` for any other.

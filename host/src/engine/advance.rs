@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::draft::Draft;
 use super::port::Write;
 use super::port::write::{InstanceClosed, StepClosed};
-use super::{Engine, Error, decide, ledger};
+use super::{Engine, Error, decide, ledger, until};
 use crate::domain::definition::{ErrorTarget, Step};
 use crate::domain::instance::InstanceStatus;
 use crate::domain::step::StepStatus;
@@ -19,15 +19,21 @@ use crate::domain::transition::{BUSINESS_ERROR, Failure};
 
 /// Starts whatever is ready, and what that sets off, until all of it waits or has ended.
 pub(super) async fn run(engine: &Engine, draft: &mut Draft) -> Result<(), Error> {
-    while let Some(id) = draft.ready.pop_front() {
+    loop {
         if draft.instance.status.ended() {
             draft.ready.clear();
+            draft.watchers.clear();
             return Ok(());
         }
-        let Some(definition) = draft.workflow.step(&id).cloned() else { continue };
-        arrive(engine, draft, &definition).await?;
+        if let Some(id) = draft.ready.pop_front() {
+            let Some(definition) = draft.workflow.step(&id).cloned() else { continue };
+            arrive(engine, draft, &definition).await?;
+        } else if let Some((watcher, ended)) = draft.watchers.pop_front() {
+            until::tell(engine, draft, &watcher, &ended).await?;
+        } else {
+            return Ok(());
+        }
     }
-    Ok(())
 }
 
 /// A step ended well.
@@ -92,6 +98,7 @@ fn end(draft: &mut Draft, definition: &Arc<Step>, status: StepStatus) {
         let step_execution_id = step.id;
         draft.writes.push(Write::CloseStep(StepClosed { tenant, step_execution_id, at }));
     }
+    until::ended(draft, definition);
 }
 
 /// A path into a step has ended. Arrivals are counted when the step's row is at hand.
@@ -116,6 +123,7 @@ async fn arrive(engine: &Engine, draft: &mut Draft, definition: &Arc<Step>) -> R
         return decide::start(engine, draft, definition).await;
     }
     draft.set_status(definition, StepStatus::Skipped);
+    until::ended(draft, definition);
     for id in &definition.successors {
         path(draft, id, false);
     }

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+use stepwell_notice::{Channel, RECIPIENTS_MAX, check_recipient, check_subject};
+
 use super::draft::Draft;
 use super::events;
 use super::port::write::StepKey;
@@ -46,13 +49,32 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
         Effect::Custom { custom_kind, payload, .. } if custom_kind == WAIT_EFFECT => {
             events::check_wait(payload)
         }
-        Effect::Notify { .. } | Effect::Custom { .. } => Err(Fault {
+        Effect::Notify { channel, recipients, subject, .. } => sendable(channel, recipients, subject)
+            .map_err(|why| Fault {
+                code: "plugin_output",
+                message: format!("the notify '{}': {why}", effect.key()),
+                transient: false,
+            }),
+        Effect::Custom { .. } => Err(Fault {
             code: "plugin_effect_unsupported",
             message: format!("this host does not carry out the effect '{}' yet", effect.label()),
             transient: false,
         }),
         _ => Ok(()),
     }
+}
+
+/// Whether a note can be sent at all. The bundled step types have told their authors before.
+fn sendable(channel: &str, recipients: &[String], subject: &str) -> Result<(), String> {
+    let channel = Channel::parse(channel)?;
+    check_subject(subject).map_err(|why| format!("its subject {why}"))?;
+    if recipients.len() > RECIPIENTS_MAX {
+        return Err(format!("it has {} recipients; at most {RECIPIENTS_MAX} are told", recipients.len()));
+    }
+    if recipients.is_empty() && channel == Channel::Email {
+        return Err("a mail has at least one recipient".into());
+    }
+    recipients.iter().try_for_each(|recipient| check_recipient(channel, recipient))
 }
 
 /// Whether what an effect carries is within the limit for payloads.
@@ -64,6 +86,9 @@ pub(super) fn within_limit(effect: &Effect, bytes_max: usize) -> Result<(), Faul
             headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
                 + url.len()
                 + body.len()
+        }
+        Effect::Notify { recipients, subject, message, .. } => {
+            recipients.iter().map(String::len).sum::<usize>() + subject.len() + message.len()
         }
         _ => return Ok(()),
     };
@@ -139,7 +164,8 @@ pub(super) fn effect(draft: &mut Draft, definition: &Arc<Step>, effect: Effect) 
         Effect::Custom { custom_kind, payload, .. } if custom_kind == WAIT_EFFECT => {
             events::take_in(draft, definition, execution, &payload);
         }
-        Effect::Publish { .. } | Effect::HttpCall { .. } | Effect::Notify { .. } | Effect::Custom { .. } => {
+        Effect::Notify { .. } => send(draft, execution, &traced(draft, definition, effect)),
+        Effect::Publish { .. } | Effect::HttpCall { .. } | Effect::Custom { .. } => {
             send(draft, execution, &effect);
         }
     }
@@ -227,9 +253,39 @@ fn set_timer(
         trigger_at,
         triggered: false,
         triggered_at: None,
-        reminder_config: None,
+        reminder_config: reminder_config(draft, definition),
         created_at: draft.now,
     }));
+}
+
+/// A note with what its receiver and its record are told besides: the host says so, not the plugin.
+fn traced(draft: &Draft, definition: &Step, mut effect: Effect) -> Effect {
+    if let Effect::Notify { extra, .. } = &mut effect {
+        if !extra.is_object() {
+            *extra = json!({});
+        }
+        extra["origin"] = origin(draft, &definition.id, definition.until.as_deref());
+    }
+    effect
+}
+
+/// Where a note comes from.
+pub(super) fn origin(draft: &Draft, step_id: &str, until: Option<&str>) -> Value {
+    let instance = &draft.instance;
+    json!({
+        "workflow": instance.workflow_key, "businessKey": instance.business_key, "stepId": step_id,
+        "timerId": draft.fired, "until": until,
+    })
+}
+
+/// The reminder of a step's configuration, for whoever looks at its timers.
+fn reminder_config(draft: &Draft, definition: &Step) -> Option<Value> {
+    let config = draft.step(&definition.id)?.config.as_deref()?;
+    // Nearly no timer has one: the text tells sooner than its parts.
+    let config: Value = Some(config)
+        .filter(|config| config.contains("\"reminder\""))
+        .and_then(|config| serde_json::from_str(config).ok())?;
+    config.get("reminder").filter(|reminder| reminder["enabled"] == true).cloned()
 }
 
 /// What leaves the host goes through the outbox, in the order of its ordering key.

@@ -32,7 +32,8 @@ pub(super) async fn run(
     definition: &Step,
 ) -> Result<Result<Configured, Failure>, Error> {
     let wanted: Vec<String> = definition.references.iter().chain(&definition.depends_on).cloned().collect();
-    draft.ensure(&*engine.parts.store, &wanted).await?;
+    let until = definition.until.iter().cloned();
+    draft.ensure(&*engine.parts.store, &wanted.iter().cloned().chain(until).collect::<Vec<_>>()).await?;
     let outputs = collect(&wanted, |id| draft.step(id).and_then(output));
     let errors = collect(&wanted, |id| {
         let error = draft.step(id).and_then(|step| step.error.as_ref());

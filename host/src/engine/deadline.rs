@@ -12,8 +12,10 @@ use super::port::{Hint, Write};
 use super::{Engine, Error, advance, apply, ledger, record};
 use crate::domain::definition::{Deadline, Escalation, Step, Template};
 use crate::domain::effect::Effect;
+use crate::domain::id::fresh;
 use crate::domain::instance::InstanceStatus;
 use crate::domain::page::PageRequest;
+use crate::domain::reminder::{Reminder, ReminderStatus};
 use crate::domain::step::StepStatus;
 use crate::domain::timer::Timer;
 use crate::domain::transition::Failure;
@@ -49,7 +51,9 @@ pub(super) fn of_instance(draft: &mut Draft, max_bytes: usize) -> Result<(), Err
     if draft.instance.status.ended() {
         return Ok(());
     }
-    let at = resolve(draft, &after, max_bytes).and_then(|after| due(&after, draft.now));
+    let at = resolve(draft, &after, max_bytes)
+        .map_err(|error| format!("deadline.after: {error}"))
+        .and_then(|after| due(&after, draft.now));
     let at =
         at.map_err(|why| Error::unprocessable("config_invalid", format!("{why}; nothing was started")))?;
     let execution = StepExecutionId(draft.instance.id.0);
@@ -69,7 +73,7 @@ pub(super) fn withdraw(draft: &mut Draft) {
     }
 }
 
-fn resolve(draft: &Draft, after: &Template, max_bytes: usize) -> Result<Value, String> {
+fn resolve(draft: &Draft, template: &Template, max_bytes: usize) -> Result<Value, template::TemplateError> {
     let nothing = std::collections::HashMap::new();
     let instance = &draft.instance;
     let scope = template::Scope {
@@ -82,7 +86,7 @@ fn resolve(draft: &Draft, after: &Template, max_bytes: usize) -> Result<Value, S
         // A secret is for requests.
         secrets: &Value::Null,
     };
-    template::resolve(after, &scope, max_bytes).map_err(|error| format!("deadline.after: {error}"))
+    template::resolve(template, &scope, max_bytes)
 }
 
 fn set(draft: &mut Draft, execution: StepExecutionId, step_id: String, at: Timestamp) {
@@ -117,6 +121,7 @@ pub(super) async fn passed(engine: &Engine, draft: &mut Draft, timer: &Timer) ->
                 advance::close_instance(draft, InstanceStatus::Failed, failure);
             }
             Escalation::Event(name) => publish(draft, timer, name),
+            Escalation::Remind(note) => remind(engine, draft, timer, &note),
         }
         return Ok(());
     }
@@ -139,8 +144,54 @@ pub(super) async fn passed(engine: &Engine, draft: &mut Draft, timer: &Timer) ->
             record::deadline(draft, &definition, format!("the deadline has passed: {name} is published"));
             publish(draft, timer, name);
         }
+        Escalation::Remind(note) => {
+            record::deadline(draft, &definition, "the deadline has passed: people are told".into());
+            remind(engine, draft, timer, &note);
+        }
     }
     Ok(())
+}
+
+/// Tells people. What its templates have become may be no note: then that is what is kept, and all goes on.
+fn remind(engine: &Engine, draft: &mut Draft, timer: &Timer, note: &Template) {
+    let max_bytes = engine.parts.limits.template_bytes_max;
+    let read = resolve(draft, note, max_bytes)
+        .map_err(|why| why.to_string())
+        .and_then(|note| stepwell_notice::read(&note, draft.now.millis()))
+        .and_then(|note| note.ok_or_else(|| "a part of it is null".to_owned()));
+    match read {
+        Ok(notice) => {
+            let mut origin = apply::origin(draft, &timer.step_id, None);
+            origin["deadline"] = json!(timer.trigger_at);
+            let effect = Effect::Notify {
+                key: "deadline".into(),
+                channel: notice.channel.label().into(),
+                recipients: notice.recipients,
+                subject: notice.subject,
+                message: notice.message,
+                extra: json!({ "sender": notice.sender, "retry": notice.retry, "origin": origin }),
+            };
+            apply::send(draft, timer.step_execution_id, &effect);
+        }
+        Err(why) => draft.writes.push(Write::InsertReminder(Reminder {
+            id: fresh(),
+            tenant: timer.tenant.clone(),
+            timer_id: Some(timer.id),
+            workflow_instance_id: timer.workflow_instance_id,
+            step_execution_id: timer.step_execution_id,
+            step_id: timer.step_id.clone(),
+            key: "deadline".into(),
+            attempt: 0,
+            sender: None,
+            channel: String::new(),
+            recipients: Vec::new(),
+            message: String::new(),
+            sent_at: draft.now,
+            status: ReminderStatus::Failed,
+            error_message: Some(format!("deadline.remind: {why}")),
+            created_at: draft.now,
+        })),
+    }
 }
 
 /// A step that ends while it is held has no use for its incidents.

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::configure::{self, Configured};
 use super::draft::Draft;
 use super::ledger::Novelty;
 use super::mapping::{self, Mapped};
 use super::port::Answer;
-use super::{Engine, Error, advance, apply, deadline, hold, ledger, persist, record};
+use super::{Engine, Error, advance, apply, deadline, hold, ledger, persist, record, until};
 use crate::domain::definition::Step;
 use crate::domain::event::Event;
 use crate::domain::plugin::{CallContext, Fault, Refusal, StepCall, StepVerb, Usage};
@@ -209,11 +209,21 @@ pub(super) fn context(draft: &Draft, definition: &Step) -> CallContext {
         now: draft.now,
         seed: seed(step.map_or(0, |step| step.id.0.as_u128()), seq),
         config: step.and_then(|step| step.config.clone()).unwrap_or_else(|| "{}".into()),
-        extra: json!({
-            "businessKey": instance.business_key, "traceparent": instance.traceparent,
-            "correlationId": step.map(|step| step.id),
-        }),
+        extra: extra(draft, definition),
     }
+}
+
+fn extra(draft: &Draft, definition: &Step) -> Value {
+    let (instance, step) = (&draft.instance, draft.step(&definition.id));
+    let mut extra = json!({
+        "businessKey": instance.business_key, "traceparent": instance.traceparent,
+        "correlationId": step.map(|step| step.id),
+    });
+    let begins = step.is_none_or(|step| step.seq == 0);
+    if let Some(until) = until::known(draft, definition).filter(|_| begins) {
+        extra["until"] = until;
+    }
+    extra
 }
 
 /// The same for the same call, different for any other (the finisher of SplitMix64).

@@ -44,12 +44,18 @@ pub(super) async fn timer_due(engine: &Engine, draft: &mut Draft, timer: &Timer)
         at: draft.now,
     }));
     if timer.key == deadline::KEY {
-        deadline::passed(engine, draft, timer).await?;
+        draft.fired = Some(timer.id);
+        let passed = deadline::passed(engine, draft, timer).await;
+        draft.fired = None;
+        passed?;
         return Ok(Taken::Done);
     }
     let event = Event::TimerFired { key: timer.key.clone() };
-    to_step(engine, draft, &timer.step_id, timer.step_execution_id, &event, Some(&timer.key)).await?;
-    Ok(Taken::Done)
+    draft.fired = Some(timer.id);
+    let told =
+        to_step(engine, draft, &timer.step_id, timer.step_execution_id, &event, Some(&timer.key)).await;
+    draft.fired = None;
+    told.map(|()| Taken::Done)
 }
 
 /// A message matched a subscription, which stays open. One that came out of the outbox is received once.

@@ -12,7 +12,7 @@ use crate::domain::definition::{Step, Workflow};
 use crate::domain::instance::{Instance, InstanceStatus};
 use crate::domain::step::{StepExecution, StepStatus};
 use crate::domain::wait::{TopicFields, WaitState};
-use crate::domain::{StepExecutionId, TaskId, Timestamp};
+use crate::domain::{StepExecutionId, TaskId, TimerId, Timestamp};
 
 /// The working copy.
 pub(super) struct Draft {
@@ -26,6 +26,10 @@ pub(super) struct Draft {
     /// Tasks that a signal of this fold ended: a second signal for one of them is stale.
     pub(super) tasks_ended: HashSet<TaskId>,
     pub(super) context_changed: bool,
+    /// The timer that is being told of, if one is.
+    pub(super) fired: Option<TimerId>,
+    /// Steps that wait for the end of one that has ended, with the id of that one.
+    pub(super) watchers: VecDeque<(String, String)>,
     /// Whether the host gives all tasks the same priority.
     pub(super) unprioritized: bool,
     /// What this host is called.
@@ -66,6 +70,8 @@ impl Draft {
             hints: Vec::new(),
             tasks_ended: HashSet::new(),
             context_changed: false,
+            fired: None,
+            watchers: VecDeque::new(),
             unprioritized: false,
             node_id: Arc::default(),
             topics: Arc::default(),

@@ -38,12 +38,14 @@ mod resume;
 mod revive;
 mod schedule;
 mod secrets;
+mod senders;
 mod signal;
 mod start;
 mod surface;
 mod task;
 mod timers;
 mod token;
+mod until;
 mod variables;
 mod workers;
 

@@ -10,9 +10,11 @@ use super::rows::paged;
 use super::statement as sql;
 use crate::domain::TenantId;
 use crate::domain::page::PageRequest;
+use crate::domain::reminder::Reminder;
 use crate::domain::secret::Secret;
+use crate::domain::sender::Sender;
 use crate::engine::port::OutgoingRows;
-use crate::engine::port::outgoing::{DeadItem, Named};
+use crate::engine::port::outgoing::{DeadItem, Named, ReminderFilter};
 use crate::engine::port::store::Result;
 
 #[async_trait]
@@ -32,6 +34,20 @@ impl<D: Driver> OutgoingRows for Room<D> {
             "after_name": after.map(|row| &row.name),
         });
         self.read(&sql::OTHER_KEY_SECRETS, argument).await
+    }
+
+    async fn senders(&self, tenant: &TenantId) -> Result<Vec<Sender>> {
+        self.read(&sql::SENDERS, json!({ "tenant": tenant })).await
+    }
+
+    async fn reminders(
+        &self,
+        tenant: &TenantId,
+        filter: &ReminderFilter,
+        page: &PageRequest,
+    ) -> Result<Vec<Reminder>> {
+        let wanted = json!({ "tenant": tenant, "instance_id": filter.instance_id, "status": filter.status });
+        self.read(&sql::REMINDERS, paged(page, wanted)).await
     }
 
     async fn dead_items(&self, tenant: &TenantId, page: &PageRequest) -> Result<Vec<DeadItem>> {

@@ -117,6 +117,9 @@ pairs! { false;
     UPSERT_SECRETS = "upsert_secrets",
     RESEAL_SECRETS = "reseal_secrets",
     DELETE_SECRETS = "delete_secrets",
+    UPSERT_SENDERS = "upsert_senders",
+    DELETE_SENDERS = "delete_senders",
+    INSERT_REMINDERS = "insert_reminders",
     INSERT_DEAD = "insert_dead",
     DELETE_DEAD = "delete_dead",
     DELETE_JOURNALS = "delete_journals",
@@ -181,6 +184,7 @@ pairs! { false;
     TOPIC_FIELDS = "topic_fields",
     EVENT_TRIGGERS = "event_triggers",
     EVENT_TOPICS = "event_topics",
+    SENDERS = "senders",
 }
 
 // Lists with filters.
@@ -195,6 +199,7 @@ pairs! { true;
     DEAD_ITEMS = "dead_items",
     WAIT_STATES = "wait_states",
     REJECTED_EVENTS = "rejected_events",
+    REMINDERS = "reminders",
     WORKERS = "workers",
     FIND_TASKS = "find_tasks",
     COUNT_TASKS = "count_tasks",

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use stepwell_notice::{Notice, read};
 use stepwell_schedule::{Cron, Zone, after, moment};
 
 /// The configuration. In a trial, a field that a template will bring is null.
@@ -20,6 +21,9 @@ pub struct Config {
     /// The zone of all of them; UTC if absent.
     #[serde(default, deserialize_with = "given")]
     pub(crate) time_zone: Option<Value>,
+    /// A note that goes out when the timer is due.
+    #[serde(default, deserialize_with = "given")]
+    pub(crate) reminder: Option<Value>,
 }
 
 /// When a timer is due.
@@ -56,6 +60,21 @@ impl Config {
             _ => Cron::parse(&text, zone).and_then(|cron| cron.next(now_ms)).map(Due::Scheduled),
         }
         .map_err(|sentence| format!("{field}: {sentence}"))
+    }
+
+    /// The note that goes out, if there is one and it is known; or a sentence that begins with its field.
+    pub(crate) fn reminder(&self, now_ms: i64, waits_for_a_step: bool) -> Result<Option<Notice>, String> {
+        let Some(reminder @ Value::Object(fields)) = &self.reminder else { return Ok(None) };
+        if !matches!(fields.get("enabled"), Some(Value::Bool(true) | Value::Null)) {
+            return Ok(None);
+        }
+        if fields.contains_key("every") && !fields.contains_key("max") && !waits_for_a_step {
+            return Err(
+                "reminder.every: would never end: say `max`, or name a step in `until` of the step".into()
+            );
+        }
+        let notice = read(reminder, now_ms).map_err(|sentence| format!("reminder.{sentence}"))?;
+        Ok(notice.filter(|_| fields.get("enabled") == Some(&Value::Bool(true))))
     }
 
     /// The zone, if there is one and it is known.

@@ -11,16 +11,18 @@ pub(crate) fn descriptor() -> Value {
         "category": "Time",
         "icon": "schedule",
         "state_version": 1,
-        "effects": ["set-timer"],
-        "accepts": ["timer-cancelled"],
+        "effects": ["notify", "set-timer"],
+        "accepts": ["notified", "step-ended", "timer-cancelled"],
         "tried_at_deploy": true,
         "config_schema": config_schema(),
         "output_schema": {
             "type": "object",
             "required": ["triggeredAt", "dueAt"],
             "properties": {
-                "triggeredAt": { "type": "string", "format": "date-time", "title": "When it fired" },
+                "triggeredAt": { "type": ["string", "null"], "format": "date-time",
+                    "title": "When it fired; null if the step of `until` ended first" },
                 "dueAt": { "type": "string", "format": "date-time", "title": "When it was due" },
+                "reminders": { "type": "integer", "title": "How many reminders went out" },
             },
         },
         "examples": [
@@ -59,6 +61,33 @@ fn config_schema() -> Value {
                 "description": "Until the next run: five fields, six with seconds, or a name such as @daily." },
             "timeZone": { "type": "string", "title": "Time zone",
                 "description": "Of the IANA database, such as Europe/Prague; UTC if absent." },
+            "reminder": reminder_schema(),
+        },
+    })
+}
+
+fn reminder_schema() -> Value {
+    json!({
+        "type": "object",
+        "title": "Reminder",
+        "description": "A note that goes out when the timer is due.",
+        "additionalProperties": false,
+        "properties": {
+            "enabled": { "type": "boolean", "title": "Enabled", "default": false },
+            "channel": { "type": "string", "title": "Channel", "description": "EMAIL, SLACK or WEBHOOK." },
+            "recipients": { "type": "array", "items": { "type": "string" }, "title": "Recipients" },
+            "subject": { "type": "string", "title": "Subject" },
+            "message": { "type": "string", "title": "Message" },
+            "sender": { "type": "string", "title": "Sender" },
+            "every": { "type": ["string", "number"], "title": "Every" },
+            "max": { "type": "integer", "title": "How many" },
+            "required": { "type": "boolean", "title": "Required" },
+            "retry": { "type": "object", "title": "Tries", "additionalProperties": false,
+                "properties": {
+                    "maxAttempts": { "type": "integer", "minimum": 1, "maximum": 20 },
+                    "initialMs": { "type": "integer", "minimum": 10 },
+                    "maxMs": { "type": "integer", "minimum": 10 },
+                } },
         },
     })
 }

@@ -142,3 +142,61 @@ fn other_events_are_refused_and_a_cancellation_is_heard() {
     };
     assert!(matches!(on_event(Event::MessageReceived(message)), Err(PluginError::UnsupportedEvent(_))));
 }
+
+fn told(config: &Value, state: &str, now: u64, event: Event) -> Transition {
+    Adapter::<Timer>::on_event(context(config, now), state.into(), event).expect("an answer")
+}
+
+fn notified(status: &str) -> Event {
+    let payload = json!({ "key": "reminder-1", "status": status, "error": "no route" }).to_string();
+    Event::Custom(stepwell_sdk::CustomItem { key: String::new(), kind: "notified".into(), payload })
+}
+
+#[test]
+fn a_reminder_goes_out_when_the_timer_is_due() {
+    let reminder =
+        json!({ "enabled": true, "channel": "EMAIL", "recipients": ["a@example.org"], "message": "m" });
+    let config = json!({ "delay": "2h", "reminder": reminder });
+    let fired = || Event::TimerFired("timer".into());
+    let state = start(&config).expect("good").state;
+    let next = told(&config, &state, NOW_MS + 7_200_000, fired());
+    assert!(matches!(&next.effects[..], [Effect::Notify(note)] if note.recipients == ["a@example.org"]));
+    let Outcome::Completed(output) = next.outcome else { panic!("nobody waits for it") };
+    assert!(output.contains("\"reminders\":1") && output.contains("2026-01-01T02:00:00.000Z"), "{output}");
+
+    let mut required = config.clone();
+    required["reminder"]["required"] = json!(true);
+    let next = told(&required, &state, NOW_MS, fired());
+    assert_eq!(next.outcome, Outcome::Waiting);
+    let sent = told(&required, &next.state, NOW_MS, notified("SENT")).outcome;
+    assert!(matches!(sent, Outcome::Completed(_)));
+    let failed = told(&required, &next.state, NOW_MS, notified("FAILED")).outcome;
+    assert!(matches!(failed, Outcome::Failed(failure) if failure.code == "reminder_failed"));
+
+    let mut again = config.clone();
+    (again["reminder"]["every"], again["reminder"]["max"]) = (json!("24h"), json!(2));
+    let next = told(&again, &state, NOW_MS, fired());
+    assert!(
+        matches!(&next.effects[..], [Effect::Notify(_), Effect::SetTimer(timer)] if timer.kind == "REMINDER")
+    );
+    let next = told(&again, &next.state, NOW_MS + 86_400_000, Event::TimerFired("next".into()));
+    let Outcome::Completed(output) = next.outcome else { panic!("it was the last one") };
+    assert!(output.contains("\"triggeredAt\":\"2026-01-01T00:00:00.000Z\""), "{output}");
+
+    for (reminder, quiet) in
+        [(json!({ "message": "m" }), true), (json!({ "enabled": false, "channel": "FAX" }), true)]
+    {
+        let config = json!({ "delay": "2h", "reminder": reminder });
+        let state = start(&config).expect("it is not enabled").state;
+        assert_eq!(told(&config, &state, NOW_MS, fired()).effects.is_empty(), quiet);
+    }
+    for (reminder, sentence) in [
+        (json!({ "enabled": true, "channel": "FAX", "message": "m" }), "reminder.channel: "),
+        (json!({ "enabled": true, "channel": "EMAIL", "message": "m" }), "reminder.recipients: "),
+        (json!({ "enabled": true, "channel": "SLACK", "message": "m", "every": "1h" }), "reminder.every: "),
+        (json!({ "enabled": null, "channel": "SLACK" }), "reminder.message: "),
+    ] {
+        let refusal = start(&json!({ "delay": "2h", "reminder": reminder })).expect_err("it is refused");
+        assert!(refusal.starts_with(sentence), "{refusal}");
+    }
+}

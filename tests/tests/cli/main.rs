@@ -7,6 +7,7 @@ mod demo;
 mod outage;
 mod plugins;
 mod readme;
+mod reminders;
 mod serving;
 mod settings;
 mod support;

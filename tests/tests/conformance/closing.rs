@@ -168,13 +168,15 @@ async fn a_removed_instance_leaves_nothing(db: TestDb) -> Result<()> {
         // Tables that are written by others.
         let timer = store.timers(&case.tenant, case.instance.id).await?[0].id;
         db.execute(&format!(
-            "insert into workflow_timer_reminders (id, tenant, timer_id, channel, recipients, message, sent_at, status,
-               created_at)
-             values ('{}', 'default', '{timer}', 'EMAIL', '[]', 'm', '{T0}', 'SENT', '{T0}');
+            "insert into workflow_timer_reminders (id, tenant, timer_id, workflow_instance_id, step_execution_id, step_id, key,
+               attempt, channel, recipients, message, sent_at, status, created_at)
+             values ('{}', 'default', '{timer}', '{}', '{}', 's', 'k', 1, 'EMAIL', '[]', 'm', '{T0}', 'SENT', '{T0}');
              insert into execution_wait_states (id, tenant, execution_id, node_id, correlation_id,
                aggregation_strategy, created_at, updated_at, expires_at)
              values ('{}', 'default', '{}', 'n', 'c', 'all', '{T0}', '{T0}', '{T0}');",
             uuid::Uuid::now_v7(),
+            case.instance.id,
+            case.step.id,
             uuid::Uuid::now_v7(),
             case.instance.id
         ))
@@ -191,6 +193,7 @@ async fn a_removed_instance_leaves_nothing(db: TestDb) -> Result<()> {
         "workflow_plugins",
         "workflow_schedules",
         "workflow_secrets",
+        "workflow_senders",
         "workflow_tenants",
         "workflow_tokens",
     ];

@@ -13,6 +13,7 @@ mod opening;
 mod outbox;
 mod proxy;
 mod reads;
+mod reminders;
 mod restarts;
 mod start_keys;
 mod tenants;

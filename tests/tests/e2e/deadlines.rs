@@ -108,6 +108,7 @@ async fn nonsense_is_refused(db: TestDb) -> Result<()> {
         ("{ after: soon }", "steps[0].deadline.after"),
         ("{ after: 1h, error: a, event: b }", "steps[0].deadline.event"),
         ("{ after: 1h, remind: me }", "steps[0].deadline.remind"),
+        ("{ after: 1h, error: a, remind: { channel: SLACK, message: m } }", "steps[0].deadline.remind"),
         ("{ after: 1h, code: a }", "steps[0].deadline.code"),
     ] {
         let refused = client.send("POST", "/api/v1/workflows?key=w", workflow(deadline)).await?;

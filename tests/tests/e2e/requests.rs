@@ -186,7 +186,7 @@ async fn a_secret_goes_to_its_host_and_nowhere_else(db: TestDb) -> Result<()> {
 }
 
 /// Tables that have a text in them somewhere.
-async fn found_in(db: &TestDb, text: &str) -> Result<Vec<String>> {
+pub(crate) async fn found_in(db: &TestDb, text: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for table in db.tables().await? {
         let row = if db.is_postgres() {

@@ -4,10 +4,12 @@ use async_trait::async_trait;
 use stepwell::domain::batch::Batch;
 use stepwell::domain::instance::Instance;
 use stepwell::domain::page::PageRequest;
+use stepwell::domain::reminder::Reminder;
 use stepwell::domain::secret::Secret;
+use stepwell::domain::sender::Sender;
 use stepwell::domain::{InstanceId, TenantId, Timestamp};
 use stepwell::engine::port::OutgoingRows;
-use stepwell::engine::port::outgoing::{DeadItem, Named};
+use stepwell::engine::port::outgoing::{DeadItem, Named, ReminderFilter};
 use stepwell::engine::port::query::{Filtered, FilteredQuery, FoundTask, TaskQueries, TaskQuery, TypeQuery};
 use stepwell::engine::port::store::Result;
 use uuid::Uuid;
@@ -52,6 +54,14 @@ impl OutgoingRows for Memory {
     }
 
     async fn secrets_of_other_keys(&self, _: &str, _: Option<&Named>, _: u32) -> Result<Vec<Secret>> {
+        Ok(Vec::new())
+    }
+
+    async fn senders(&self, _: &TenantId) -> Result<Vec<Sender>> {
+        Ok(Vec::new())
+    }
+
+    async fn reminders(&self, _: &TenantId, _: &ReminderFilter, _: &PageRequest) -> Result<Vec<Reminder>> {
         Ok(Vec::new())
     }
 

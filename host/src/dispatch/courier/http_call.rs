@@ -11,9 +11,8 @@ use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::timer::OutboxItem;
 use crate::engine::Error;
-use crate::engine::port::{StoreError, Write};
+use crate::engine::port::StoreError;
 use crate::failpoint::{self, Point};
-use crate::metrics as names;
 
 /// The time for one try, if the plugin says nothing.
 const TIMEOUT_MS: u64 = 30_000;
@@ -52,11 +51,11 @@ pub(super) async fn run(courier: &Courier, item: OutboxItem, effect: Effect) -> 
                 Some(wait) => courier.later(item, wait, Some(&why), Vec::new()).await,
                 None => {
                     let dead = courier.dead(&item, &why);
-                    answered(courier, &item, response(key, answer), vec![dead]).await
+                    courier.answered(&item, Some(response(key, answer)), vec![dead]).await
                 }
             }
         }
-        Ok(answer) => answered(courier, &item, response(key, answer), Vec::new()).await,
+        Ok(answer) => courier.answered(&item, Some(response(key, answer)), Vec::new()).await,
         Err(Trouble::Crowded) => courier.crowded(item).await,
         Err(Trouble::Database(why)) => Err(Error::Store(StoreError::Unavailable(why))),
         Err(Trouble::Again(why)) => match tries.wait(failures, None) {
@@ -70,21 +69,7 @@ pub(super) async fn run(courier: &Courier, item: OutboxItem, effect: Effect) -> 
 async fn given_up(courier: &Courier, item: &OutboxItem, key: String, why: &str) -> Result<(), Error> {
     let event = Event::HttpResponse { key, status: 0, headers: Vec::new(), body: why.to_owned() };
     let dead = courier.dead(item, why);
-    answered(courier, item, event, vec![dead]).await
-}
-
-async fn answered(courier: &Courier, item: &OutboxItem, event: Event, more: Vec<Write>) -> Result<(), Error> {
-    metrics::counter!(names::OUTBOX_SENT, "kind" => item.kind.clone()).increment(1);
-    match courier.engine.sent(item, Some(event), more).await {
-        Ok(()) => Ok(()),
-        // After its lease it is sent again, under the same idempotency key.
-        Err(error @ (Error::Store(_) | Error::Busy { .. })) => Err(error),
-        // What came back can never be taken in: an operator's matter, not a reason to send it for ever.
-        Err(error) => {
-            let dead = courier.dead(item, &format!("the answer could not be taken in: {error}"));
-            courier.engine.sent(item, None, vec![dead]).await
-        }
-    }
+    courier.answered(item, Some(event), vec![dead]).await
 }
 
 fn response(key: String, answer: Answer) -> Event {

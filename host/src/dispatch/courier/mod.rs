@@ -4,7 +4,10 @@
 //! later, or, when all tries are spent or none would help, in a dead letter. At least once: a host that dies between
 //! the sending and the note of it sends again, with the same `Idempotency-Key`.
 
+mod hook;
 mod http_call;
+mod mail;
+mod notify;
 mod permits;
 mod request;
 mod resolver;
@@ -23,6 +26,7 @@ use super::backoff;
 use crate::domain::Clock;
 use crate::domain::address::AllowHosts;
 use crate::domain::effect::Effect;
+use crate::domain::event::Event;
 use crate::domain::timer::OutboxItem;
 use crate::engine::port::Write;
 use crate::engine::port::write::DeadItem;
@@ -130,7 +134,7 @@ impl Courier {
 
     /// Whether it sends what an effect asks for.
     pub(super) fn carries(effect: &Effect) -> bool {
-        matches!(effect, Effect::HttpCall { .. })
+        matches!(effect, Effect::HttpCall { .. } | Effect::Notify { .. })
     }
 
     /// Begins to send an item, in a task of its own.
@@ -140,6 +144,7 @@ impl Courier {
             let (id, kind) = (item.id, item.kind.clone());
             let done = match effect {
                 Effect::HttpCall { .. } => http_call::run(&courier, item, effect).await,
+                Effect::Notify { .. } => notify::run(&courier, item, effect).await,
                 _ => Ok(()),
             };
             if let Err(error) = done {
@@ -198,7 +203,26 @@ impl Courier {
 
     /// The same for want of a place.
     async fn crowded(&self, item: OutboxItem) -> Result<(), Error> {
-        self.later(item, backoff::jittered(CROWDED_WAIT), None, Vec::new()).await
+        self.later(item, self.crowded_wait(), None, Vec::new()).await
+    }
+
+    fn crowded_wait(&self) -> Duration {
+        backoff::jittered(CROWDED_WAIT)
+    }
+
+    /// An item is over: it goes, its step is told, and what is known of it is written, all at once.
+    async fn answered(&self, item: &OutboxItem, event: Option<Event>, more: Vec<Write>) -> Result<(), Error> {
+        metrics::counter!(names::OUTBOX_SENT, "kind" => item.kind.clone()).increment(1);
+        match self.engine.sent(item, event, more).await {
+            Ok(()) => Ok(()),
+            // After its lease it is sent again, under the same idempotency key.
+            Err(error @ (Error::Store(_) | Error::Busy { .. })) => Err(error),
+            // What came back can never be taken in: an operator's matter, not a reason to send it for ever.
+            Err(error) => {
+                let dead = self.dead(item, &format!("the answer could not be taken in: {error}"));
+                self.engine.sent(item, None, vec![dead]).await
+            }
+        }
     }
 
     /// What remains of an item that is given up.

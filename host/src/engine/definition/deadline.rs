@@ -6,10 +6,12 @@ use stepwell_schedule::{Zone, after};
 use super::parse::{kind, names, text};
 use super::report::{Field, Report};
 use super::template;
-use crate::domain::definition::{Deadline, Escalation, Template};
+use super::trial::known;
+use crate::domain::definition::{Deadline, Escalation, Root, Template};
 
-const FIELDS: [&str; 3] = ["after", "error", "event"];
-const FIELDS_LATER: [&str; 1] = ["remind"];
+const FIELDS: [&str; 4] = ["after", "error", "event", "remind"];
+/// What may be said of a reminder.
+const REMIND_FIELDS: [&str; 6] = ["channel", "recipients", "subject", "message", "sender", "retry"];
 /// The error of a deadline that says nothing else.
 const EXCEEDED: &str = "deadline_exceeded";
 /// A moment to try a duration at: which one does not matter.
@@ -25,22 +27,28 @@ pub(super) fn read(object: &Map<String, Value>, field: &Field, report: &mut Repo
             escalation: Escalation::Error(EXCEEDED.into()),
         }),
         Value::Object(members) => {
-            names(members, &field, &FIELDS, &FIELDS_LATER, report);
+            names(members, &field, &FIELDS, &[], report);
             let error = text(members, "error", &field, report);
             let event = text(members, "event", &field, report);
-            let escalation = match (error, event) {
-                (Some(_), Some(_)) => {
-                    report.add(
-                        &field.key("event"),
-                        "`event` cannot stand beside `error`: a deadline has one of them",
-                    );
+            let remind = members.get("remind").filter(|remind| !remind.is_null());
+            let beside = |one: &str, other: &str| {
+                format!("`{one}` cannot stand beside `{other}`: a deadline has one of them")
+            };
+            let escalation = match (error, event, remind) {
+                (Some(_), Some(_), _) => {
+                    report.add(&field.key("event"), beside("event", "error"));
                     return None;
                 }
-                (_, Some(name)) => Escalation::Event(name),
-                (error, None) => Escalation::Error(error.unwrap_or_else(|| EXCEEDED.into())),
+                (error, event, Some(_)) if error.is_some() || event.is_some() => {
+                    let other = if error.is_some() { "error" } else { "event" };
+                    report.add(&field.key("remind"), beside("remind", other));
+                    return None;
+                }
+                (_, _, Some(remind)) => Escalation::Remind(note(remind, &field.key("remind"), report)?),
+                (_, Some(name), _) => Escalation::Event(name),
+                (error, None, None) => Escalation::Error(error.unwrap_or_else(|| EXCEEDED.into())),
             };
-            let (Escalation::Error(word) | Escalation::Event(word)) = &escalation;
-            if word.is_empty() {
+            if matches!(&escalation, Escalation::Error(word) | Escalation::Event(word) if word.is_empty()) {
                 report.add(&field, "an error's code and an event's name are not empty");
             }
             let Some(written) = members.get("after") else {
@@ -58,6 +66,36 @@ pub(super) fn read(object: &Map<String, Value>, field: &Field, report: &mut Repo
             None
         }
     }
+}
+
+/// A note to people, checked as far as it is known.
+fn note(written: &Value, field: &Field, report: &mut Report<'_>) -> Option<Template> {
+    let Some(members) = written.as_object() else {
+        report
+            .add(field, format!("`remind` is an object with `channel` and `message`, not {}", kind(written)));
+        return None;
+    };
+    names(members, field, &REMIND_FIELDS, &[], report);
+    let template = template::parse(written)
+        .map_err(|flawed| flawed.into_iter().for_each(|(way, why)| report.add(&field.follow(&way), why)))
+        .ok()?;
+    let mut odd = Vec::new();
+    template::visit(&template, &mut Vec::new(), &mut |way, path| {
+        if matches!(path.root, Root::Secrets | Root::StepOutput(_) | Root::StepError(_)) {
+            odd.push((way.to_vec(), path.source.clone()));
+        }
+    });
+    for (way, source) in &odd {
+        let message =
+            format!("`{source}` is not known here: a reminder of a deadline sees context and variables");
+        report.add(&field.follow(way), message);
+    }
+    if let Err(sentence) = stepwell_notice::read(&known(&template), SOME_DAY_MS) {
+        let (part, why) = sentence.split_once(": ").unwrap_or(("", &sentence));
+        let field = if members.contains_key(part) { field.key(part) } else { field.clone() };
+        report.add(&field, if members.contains_key(part) { why.to_owned() } else { sentence.clone() });
+    }
+    Some(template)
 }
 
 fn duration(written: &Value, field: &Field, report: &mut Report<'_>) -> Option<Template> {

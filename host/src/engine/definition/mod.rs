@@ -11,6 +11,7 @@ mod check;
 mod deadline;
 mod graph;
 mod json;
+mod on_error;
 mod parse;
 mod path;
 mod priority;
@@ -24,6 +25,7 @@ pub mod template;
 mod tests;
 mod trial;
 mod triggers;
+mod until;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -118,7 +120,9 @@ fn build(
     let graph = graph::link(&draft, report);
     if report.is_empty() {
         check::references(&draft, &graph, report);
+        until::check(&draft, &graph, plugins, report);
     }
+    let mut watchers = until::watchers(&draft);
     let steps: Vec<Arc<Step>> = draft
         .steps
         .into_iter()
@@ -128,6 +132,7 @@ fn build(
                 references: references(&step),
                 secrets: template::secrets(&step.config),
                 deadline: step.deadline,
+                watchers: watchers.remove(&step.id).unwrap_or_default(),
                 id: step.id,
                 name: step.name,
                 step_type: step.step_type,
@@ -138,6 +143,7 @@ fn build(
                 incoming: node.incoming,
                 mapping: step.mapping,
                 properties: step.properties,
+                until: step.until,
             })
         })
         .collect();

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::on_error::{self, END};
 use super::priority::{self, Priorities};
 use super::properties;
 use super::report::{Field, Report, shorten};
 use super::{NAME_CHARS_MAX, deadline, suggest, template, triggers};
-use crate::domain::definition::{Deadline, ErrorTarget, Mapping, OnError, Template};
+use crate::domain::definition::{Deadline, Mapping, OnError, Template};
 use crate::domain::json::canonical;
 use crate::domain::trigger::Trigger;
 
@@ -26,7 +27,7 @@ const DOCUMENT_FIELDS: [&str; 11] = [
     "nodes",
 ];
 const DOCUMENT_LATER: [&str; 1] = ["inputVariables"];
-const STEP_FIELDS: [&str; 13] = [
+const STEP_FIELDS: [&str; 14] = [
     "id",
     "name",
     "description",
@@ -40,6 +41,7 @@ const STEP_FIELDS: [&str; 13] = [
     "priority",
     "extensionProperties",
     "deadline",
+    "until",
 ];
 const STEP_LATER: [&str; 4] = ["when", "retry", "retryWhen", "compensate"];
 
@@ -72,6 +74,8 @@ pub(super) struct DraftStep {
     pub(super) mapping: Option<Mapping>,
     pub(super) properties: BTreeMap<String, String>,
     pub(super) deadline: Option<Deadline>,
+    /// The step that it ends with.
+    pub(super) until: Option<String>,
     /// Where the mapper is named.
     pub(super) mapping_field: Field,
 }
@@ -164,9 +168,10 @@ fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Repor
         name: text(step, "name", &field, report),
         config: templates(&raw_config, &config_field, report),
         depends_on: depends_on(step, &field, report),
-        on_error: on_error(step, &field, report),
+        on_error: on_error::read(step, &field, report),
         properties: properties::of_step(step, &field, report),
         deadline: deadline::read(step, &field, report),
+        until: text(step, "until", &field, report),
         id,
         step_type,
         raw_config,
@@ -176,8 +181,6 @@ fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Repor
         field,
     })
 }
-
-const END: &str = "end";
 
 fn is_step_id(id: &str) -> bool {
     id.len() <= NAME_CHARS_MAX && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
@@ -214,42 +217,6 @@ fn depends_on(step: &Map<String, Value>, field: &Field, report: &mut Report<'_>)
         }
     }
     Some(ids)
-}
-
-fn on_error(step: &Map<String, Value>, field: &Field, report: &mut Report<'_>) -> OnError {
-    let field = field.key("onError");
-    let target = |id: &str| if id == END { ErrorTarget::End } else { ErrorTarget::Step(id.to_owned()) };
-    let mut found = OnError::default();
-    match step.get("onError") {
-        None | Some(Value::Null) => {}
-        Some(Value::String(id)) => {
-            found.by_code.insert(String::from("*"), target(id));
-        }
-        Some(Value::Object(codes)) => {
-            for (code, id) in codes {
-                match id.as_str() {
-                    _ if code.is_empty() => {
-                        report.add(&field, "an error code is empty: write `*` for any error")
-                    }
-                    Some(id) => {
-                        found.by_code.insert(code.clone(), target(id));
-                    }
-                    None => {
-                        let message = format!("an error leads to a step id or to `end`, not to {}", kind(id));
-                        report.add(&field.key(code), message);
-                    }
-                }
-            }
-        }
-        Some(other) => {
-            let message = format!(
-                "`onError` is a step id, or an object from error code to step id, not {}",
-                kind(other)
-            );
-            report.add(&field, message);
-        }
-    }
-    found
 }
 
 fn mapping(

@@ -72,13 +72,16 @@ fn call(workflow: &Workflow, step: &Step, tenant: &TenantId, now: Timestamp) -> 
         now,
         seed: 0,
         config: canonical(&known(&step.config)),
-        extra: json!({ "trial": true }),
+        extra: match &step.until {
+            Some(until) => json!({ "trial": true, "until": { "step": until, "ended": false } }),
+            None => json!({ "trial": true }),
+        },
     };
     StepCall { context, verb: StepVerb::Start { input: json!({}) } }
 }
 
 /// A configuration as far as it is known: null where a template stands.
-fn known(template: &Template) -> Value {
+pub(super) fn known(template: &Template) -> Value {
     match template {
         Template::Literal(value) => value.clone(),
         Template::Whole(_) | Template::Text(_) => Value::Null,
@@ -95,11 +98,14 @@ fn place(document: &Value, step: usize, sentence: &str) -> (Field, String) {
     let written = document.get(list).and_then(|steps| steps.get(step));
     let name = if written.is_some_and(|step| step.get("data").is_some()) { "data" } else { "config" };
     let config = Field::root().key(list).index(step).key(name);
-    let part = sentence.split_once(": ").filter(|(part, _)| {
-        written.and_then(|step| step.get(name)).is_some_and(|config| config.get(part).is_some())
-    });
-    match part {
-        Some((part, sentence)) => (config.key(part), sentence.to_owned()),
+    let written = written.and_then(|step| step.get(name));
+    let there = |part: &str| {
+        part.split('.').try_fold(written?, |value, member| value.get(member)).map(|_| part.to_owned())
+    };
+    match sentence.split_once(": ").and_then(|(part, sentence)| Some((there(part)?, sentence))) {
+        Some((part, sentence)) => {
+            (part.split('.').fold(config, |field, part| field.key(part)), sentence.to_owned())
+        }
         None => (config, sentence.to_owned()),
     }
 }

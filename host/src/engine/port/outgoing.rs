@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::store::Result;
 use crate::domain::page::PageRequest;
+use crate::domain::reminder::Reminder;
 use crate::domain::secret::Secret;
+use crate::domain::sender::Sender;
 use crate::domain::timer::OutboxItem;
-use crate::domain::{TenantId, Timestamp};
+use crate::domain::{InstanceId, TenantId, Timestamp};
 use uuid::Uuid;
 
 /// Something of a tenant, by its name.
@@ -28,6 +30,15 @@ pub struct DeadItem {
     pub died_at: Timestamp,
 }
 
+/// Which tries of notes to people.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ReminderFilter {
+    /// Only of this instance.
+    pub instance_id: Option<InstanceId>,
+    /// Only these: `SENT` or `FAILED`.
+    pub status: Option<String>,
+}
+
 /// Reads that sending needs.
 #[async_trait]
 pub trait OutgoingRows: Send + Sync + 'static {
@@ -40,6 +51,15 @@ pub trait OutgoingRows: Send + Sync + 'static {
         after: Option<&Named>,
         rows_max: u32,
     ) -> Result<Vec<Secret>>;
+    /// Senders of a tenant, by name.
+    async fn senders(&self, tenant: &TenantId) -> Result<Vec<Sender>>;
+    /// Tries of notes to people, newest first; one row more than asked for if there are more.
+    async fn reminders(
+        &self,
+        tenant: &TenantId,
+        filter: &ReminderFilter,
+        page: &PageRequest,
+    ) -> Result<Vec<Reminder>>;
     /// Outgoing items that were given up, newest first; one row more than asked for if there are more.
     async fn dead_items(&self, tenant: &TenantId, page: &PageRequest) -> Result<Vec<DeadItem>>;
     /// One of them.

@@ -16,8 +16,10 @@ use crate::domain::incoming::RejectedEvent;
 use crate::domain::instance::Instance;
 use crate::domain::journal::{Blob, JournalEntry};
 use crate::domain::plugin::PluginKind;
+use crate::domain::reminder::Reminder;
 use crate::domain::schedule::Schedule;
 use crate::domain::secret::Secret;
+use crate::domain::sender::Sender;
 use crate::domain::step::StepExecution;
 use crate::domain::task::Task;
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
@@ -143,6 +145,12 @@ pub enum Write {
     ResealSecret(Secret),
     /// A secret is forgotten.
     DeleteSecret(Named),
+    /// A sender, new or with other settings.
+    UpsertSender(Sender),
+    /// A sender is forgotten.
+    DeleteSender(Named),
+    /// A try of a note to people.
+    InsertReminder(Reminder),
     /// An ended instance is removed with everything of it (retention).
     DeleteInstance(InstanceGone),
     /// The journal and blobs of an ended instance are removed (retention).
@@ -175,6 +183,7 @@ impl Write {
                     value(&row.api_response_data) + value(&row.kafka_event_data) + value(&row.event_data)
                 }
                 Self::InsertKept(row) => row.event.len(),
+                Self::InsertReminder(row) => row.message.len(),
                 Self::InsertJournal(row) => text(&row.call) + text(&row.answer),
                 Self::InsertBlob(row) => row.body.len(),
                 Self::InsertDefinition(row) => row.source.len() + json_bytes(&row.document),

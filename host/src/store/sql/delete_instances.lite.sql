@@ -1,5 +1,8 @@
--- Instances are removed with everything of them. Reminders go with their timers, by a foreign key.
+-- Instances are removed with everything of them.
 delete from workflow_external_tasks
+where (tenant, workflow_instance_id) in (select r.value ->> 'tenant', r.value ->> 'instance_id' from json_each(?1) as r);
+-- next
+delete from workflow_timer_reminders
 where (tenant, workflow_instance_id) in (select r.value ->> 'tenant', r.value ->> 'instance_id' from json_each(?1) as r);
 -- next
 delete from workflow_timers

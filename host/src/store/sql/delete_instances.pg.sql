@@ -1,4 +1,4 @@
--- Instances are removed with everything of them. Reminders go with their timers, by a foreign key.
+-- Instances are removed with everything of them.
 with r as materialized (
   select * from json_to_recordset($1::json) as r (tenant text, instance_id uuid)
 ),
@@ -14,5 +14,6 @@ d9 as (delete from workflow_start_keys as t using r where t.instance_id = r.inst
 d10 as (delete from workflow_journal as t using r where t.instance_id = r.instance_id and t.tenant = r.tenant),
 d11 as (delete from workflow_blobs as t using r where t.instance_id = r.instance_id and t.tenant = r.tenant),
 d12 as (delete from workflow_outbox_dead as t using r where t.instance_id = r.instance_id and t.tenant = r.tenant),
-d13 as (delete from workflow_kept_events as t using r where t.execution_id = r.instance_id and t.tenant = r.tenant)
+d13 as (delete from workflow_kept_events as t using r where t.execution_id = r.instance_id and t.tenant = r.tenant),
+d14 as (delete from workflow_timer_reminders as t using r where t.workflow_instance_id = r.instance_id and t.tenant = r.tenant)
 delete from workflow_instances as t using r where t.id = r.instance_id and t.tenant = r.tenant
