@@ -35,6 +35,7 @@ twins! {
     21 "0021_dead_items",
     30 "0030_schedules",
     40 "0040_reminders",
+    50 "0050_events",
 }
 
 /// One step of the schema, in both dialects.
