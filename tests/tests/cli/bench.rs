@@ -125,22 +125,29 @@ async fn pollers_that_wait_are_weighed() {
 
 #[tokio::test]
 async fn workers_fetch_and_complete_what_was_loaded() {
-    let args = ["bench", "workers", "--json", "--surface", "native", "--workers", "1,8", "--seconds", "60"];
+    let args = ["bench", "workers", "--json", "--surface", "both", "--workers", "1,8", "--seconds", "60"];
     let more = ["--tasks", "200", "--open", "300,20", "--fetches", "50"];
     let told = run(&[&args[..], &more].concat()).await.exits(0).json();
-    for (row, workers) in told["throughput"].as_array().unwrap().iter().zip([1, 8]) {
-        assert_eq!((&row["surface"], &row["workers"]), (&"native".into(), &workers.into()), "{told}");
+    let surfaces = ["native", "camunda"];
+    let each =
+        |numbers: [u64; 2]| numbers.into_iter().flat_map(move |n| surfaces.map(|surface| (surface, n)));
+    assert_eq!(told["throughput"].as_array().map(Vec::len), Some(4), "{told}");
+    for (row, (surface, workers)) in told["throughput"].as_array().unwrap().iter().zip(each([1, 8])) {
+        assert_eq!((&row["surface"], &row["workers"]), (&surface.into(), &workers.into()), "{told}");
         assert_eq!(row["tasks"], 200, "{told}");
         assert!(number(row, "/tasksPerSecond") > 0.0, "{told}");
         timed(row, "fetch");
         timed(row, "complete");
     }
     // From the fewest to the most.
-    for (row, open) in told["latency"].as_array().unwrap().iter().zip([20, 300]) {
-        assert_eq!((&row["open"], &row["fetch"]["count"]), (&open.into(), &50.into()), "{told}");
+    for (row, (surface, open)) in told["latency"].as_array().unwrap().iter().zip(each([20, 300])) {
+        assert_eq!((&row["surface"], &row["open"]), (&surface.into(), &open.into()), "{told}");
+        assert_eq!(row["fetch"]["count"], 50, "{told}");
         timed(row, "fetch");
     }
-    assert!(number(&told, "/p99Ratio/native") > 0.0, "{told}");
+    for surface in surfaces {
+        assert!(number(&told, &format!("/p99Ratio/{surface}")) > 0.0, "{told}");
+    }
 }
 
 /// Every element of a picture is closed, in order, and its text is escaped.

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use stepwell_tests::command::{Host, example_worker, source_root};
 use stepwell_tests::host::{Client, until};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 #[test]
 fn the_one_in_shell_works() {
@@ -23,6 +23,29 @@ fn the_one_in_python_works() {
         let mut command = Command::new("python3");
         command.arg(example("python/worker.py"));
         crate::run(greets(command, true));
+    }
+}
+
+/// Told to stop while its poll waits, it says so, and ends.
+#[test]
+fn the_one_in_python_says_goodbye() {
+    if there_is("python3") {
+        crate::run(async {
+            let data = tempfile::tempdir()?;
+            let host = Host::on_sqlite(&data, &[]).await;
+            let client = Client::new(host.url.clone());
+            let mut command = Command::new("python3");
+            command.arg(example("python/worker.py"));
+            let mut child = start(&mut command, &host, &tempfile::NamedTempFile::new()?)?;
+            let shown = "/api/v1/workers/example-1";
+            until("it polls", async || Ok(client.get(shown).await?.status == 200)).await?;
+            let id = child.id().context("it runs")?.to_string();
+            Command::new("kill").args(["-TERM", &id]).status().await?;
+            ensure!(child.wait().await?.success());
+            assert_eq!(client.get(shown).await?.expect(200)?["status"], "DEAD");
+            host.stop().await;
+            Ok(())
+        });
     }
 }
 
@@ -51,17 +74,7 @@ async fn greets(mut worker: Command, fails: bool) -> Result<()> {
     client.deploy("greet", source).await?;
     let before = client.start("greet", json!({ "name": "Ada" })).await?;
     let log = tempfile::NamedTempFile::new()?;
-    let mut child = worker
-        .env("STEPWELL_URL", &host.url)
-        .env("WORKER_ID", "example-1")
-        .env("no_proxy", "127.0.0.1")
-        .env("NO_PROXY", "127.0.0.1")
-        .env_remove("STEPWELL_TOKEN")
-        .stdin(Stdio::null())
-        .stdout(log.reopen()?)
-        .stderr(log.reopen()?)
-        .kill_on_drop(true)
-        .spawn()?;
+    let mut child = start(&mut worker, &host, &log)?;
     let said = || std::fs::read_to_string(log.path()).unwrap_or_default();
     greeted(&client, &before, "Ada").await.with_context(said)?;
     let while_it_runs = client.start("greet", json!({ "name": "Bob" })).await?;
@@ -75,6 +88,20 @@ async fn greets(mut worker: Command, fails: bool) -> Result<()> {
     child.kill().await?;
     host.stop().await;
     Ok(())
+}
+
+fn start(worker: &mut Command, host: &Host, log: &tempfile::NamedTempFile) -> Result<Child> {
+    worker
+        .env("STEPWELL_URL", &host.url)
+        .env("WORKER_ID", "example-1")
+        .env("no_proxy", "127.0.0.1")
+        .env("NO_PROXY", "127.0.0.1")
+        .env_remove("STEPWELL_TOKEN")
+        .stdin(Stdio::null())
+        .stdout(log.reopen()?)
+        .stderr(log.reopen()?)
+        .kill_on_drop(true);
+    Ok(worker.spawn()?)
 }
 
 async fn greeted(client: &Client, id: &str, name: &str) -> Result<()> {
