@@ -120,16 +120,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(incidents::resume))
         .routes(routes!(plugins::list))
         .routes(routes!(plugins::show))
-        .routes(routes!(messages::send))
-        .routes(routes!(events::rejected))
-        .routes(routes!(events::send))
-        .routes(routes!(callbacks::external_service))
-        .routes(routes!(callbacks::by_token))
-        .routes(routes!(waits::list))
-        .routes(routes!(waits::dead_letters))
-        .routes(routes!(waits::show))
-        .routes(routes!(waits::complete))
-        .routes(routes!(waits::retry))
+        .merge(what_comes_in())
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
         .routes(routes!(outbox::list))
@@ -158,6 +149,21 @@ fn api() -> OpenApiRouter<AppState> {
         .route("/", axum::routing::get(docs::home));
     answers::complete(router.get_openapi_mut());
     router
+}
+
+/// Messages, events and callbacks, and what waits for them.
+fn what_comes_in() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(messages::send))
+        .routes(routes!(events::rejected))
+        .routes(routes!(events::send))
+        .routes(routes!(callbacks::external_service))
+        .routes(routes!(callbacks::by_token))
+        .routes(routes!(waits::list))
+        .routes(routes!(waits::dead_letters))
+        .routes(routes!(waits::show))
+        .routes(routes!(waits::complete))
+        .routes(routes!(waits::retry))
 }
 
 async fn route_not_found(method: Method, uri: Uri) -> Problem {
