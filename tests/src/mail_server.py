@@ -31,7 +31,7 @@ class Handler:
 
     async def handle_DATA(self, server, session, envelope):
         text = envelope.content.decode("utf-8", "replace")
-        say(sender=envelope.mail_from, to=envelope.rcpt_tos, text=text, tls=session.ssl is not None,
+        say(sender=envelope.mail_from, to=envelope.rcpt_tos, text=text, tls=server.transport.get_extra_info("ssl_object") is not None,
             login=(session.auth_data or LoginPassword(b"", b"")).login.decode())
         return "250 OK"
 

@@ -30,7 +30,8 @@ fn quick(attempts: u32) -> Value {
 /// Deploys a workflow of these steps and starts it; the instance's id.
 async fn start(client: &Client, steps: Value) -> Result<String> {
     let source = json!({ "steps": steps }).to_string();
-    client.deploy("w", source).await?;
+    // The same again makes no new version.
+    client.send("POST", "/api/v1/workflows?key=w", source).await?;
     client.start("w", json!({ "ticketId": "T-7" })).await
 }
 
