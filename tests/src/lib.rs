@@ -5,5 +5,7 @@ pub mod db;
 pub mod endpoint;
 pub mod guests;
 pub mod host;
+pub mod kafka;
 pub mod postgres;
 pub mod proxy;
+pub mod records;
