@@ -11,7 +11,7 @@ pub(crate) fn descriptor() -> Value {
         "category": "Logic",
         "icon": "hourglass_empty",
         "state_version": 1,
-        "effects": ["http-call", "set-timer", "subscribe", "custom"],
+        "effects": ["http-call", "set-timer", "cancel-timer", "subscribe", "custom"],
         "tried_at_deploy": true,
         "config_schema": config_schema(),
         "output_schema": {

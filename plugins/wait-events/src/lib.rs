@@ -111,10 +111,14 @@ impl Step for WaitEvents {
                 come(&plan, context, state, &message.key, data)
             }
             Event::HttpResponse(answer) => answered(&plan, context, state, &answer),
-            Event::TimerFired(key) if key == TIMEOUT => timed_out(&plan, context, state),
             Event::TimerFired(key) => {
-                let name = key.strip_prefix(TIMEOUT_OF).unwrap_or(&key);
-                miss(&plan, context, state, name, &format!("did not come by {now_ms}"))
+                let mut next = match key.strip_prefix(TIMEOUT_OF) {
+                    Some(name) => miss(&plan, context, state, name, &format!("did not come by {now_ms}"))?,
+                    None => timed_out(&plan, context, state)?,
+                };
+                // What has fired is not withdrawn.
+                next.effects.retain(|effect| !matches!(effect, Effect::CancelTimer(fired) if *fired == key));
+                Ok(next)
             }
             Event::CancelRequested(_) => Ok(Next::waiting(state)),
             other => Err(PluginError::UnsupportedEvent(format!("a wait does not expect {other:?}"))),
@@ -204,6 +208,8 @@ fn settle(
     state: State,
     verdict: Verdict,
 ) -> Result<Next<State>, PluginError> {
+    // A wait that never began has no row.
+    let waited = context.seq > 0;
     let told = told::effect(plan, &state, &verdict);
     let missing = told::missing(plan, &state);
     match verdict {
@@ -216,7 +222,7 @@ fn settle(
                 _ => format!("{} of {} events have come", state.received.len(), plan.events.len()),
             };
             let next = Next::completed(state, &output).note(note);
-            Ok(if plan.events.is_empty() { next } else { next.with(told) })
+            Ok(if waited { over(plan, next.with(told)) } else { next })
         }
         Verdict::Fail { timed_out } => {
             let called = state.missed.get(API_RESPONSE).filter(|why| why.starts_with("the call"));
@@ -230,9 +236,22 @@ fn settle(
             });
             let failure =
                 Failure { code: code.into(), message: why, retryable: true, details: details.to_string() };
-            Ok(Next::failed(state, failure).with(told))
+            Ok(over(plan, Next::failed(state, failure).with(told)))
         }
     }
+}
+
+/// Withdraws what is left of the wait: then the host need not look for it.
+fn over(plan: &Plan, next: Next<State>) -> Next<State> {
+    let keys = timed(plan).map(|(key, _)| key);
+    keys.fold(next, |next, key| next.with(Effect::CancelTimer(key)))
+}
+
+/// The timers of a wait, and how long each runs. An event whose time is not shorter than the whole wait's needs none.
+fn timed(plan: &Plan) -> impl Iterator<Item = (String, u64)> {
+    let own = plan.events.iter().filter(|event| event.timeout_ms < plan.timeout_ms);
+    std::iter::once((TIMEOUT.to_owned(), plan.timeout_ms))
+        .chain(own.map(|event| (format!("{TIMEOUT_OF}{}", event.name), event.timeout_ms)))
 }
 
 fn timers(plan: &Plan, now_ms: i64) -> Vec<Effect> {
@@ -240,11 +259,7 @@ fn timers(plan: &Plan, now_ms: i64) -> Vec<Effect> {
         let at = u64::try_from(now_ms.saturating_add(to_i64(after_ms))).unwrap_or(0);
         Effect::SetTimer(TimerSpec { key, at, kind: "WAIT_EVENTS".into() })
     };
-    // An event whose time is not shorter than the whole wait's needs no timer of its own.
-    let own = plan.events.iter().filter(|event| event.timeout_ms < plan.timeout_ms);
-    std::iter::once(set(TIMEOUT.into(), plan.timeout_ms))
-        .chain(own.map(|event| set(format!("{TIMEOUT_OF}{}", event.name), event.timeout_ms)))
-        .collect()
+    timed(plan).map(|(key, after_ms)| set(key, after_ms)).collect()
 }
 
 fn subscriptions(plan: &Plan, state: &State) -> Vec<Effect> {

@@ -36,7 +36,8 @@ fn start(config: &Value) -> Result<Transition, String> {
 }
 
 fn tell(config: &Value, before: &Transition, event: Event) -> Transition {
-    Adapter::<WaitEvents>::on_event(context(config), before.state.clone(), event).expect("an answer")
+    let context = Context { seq: 1, ..context(config) };
+    Adapter::<WaitEvents>::on_event(context, before.state.clone(), event).expect("an answer")
 }
 
 fn came(name: &str, payload: &Value) -> Event {

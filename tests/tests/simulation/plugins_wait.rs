@@ -64,6 +64,7 @@ fn effect(effect: sdk::Effect) -> Effect {
             at_ms: i64::try_from(timer.at).unwrap(),
             timer_type: timer.kind,
         },
+        sdk::Effect::CancelTimer(key) => Effect::CancelTimer { key },
         sdk::Effect::Custom(item) => Effect::Custom {
             key: item.key,
             custom_kind: item.kind,

@@ -122,9 +122,11 @@ impl Engine {
             created_at: now,
             expires_at: now.plus_millis(KEPT_MS),
         };
-        Ok(match self.send(tenant, *execution_id, Signal::Kept(Box::new(kept))).await? {
-            Taken::Done | Taken::Already => Some(Receipt { kept: 1, ..Receipt::default() }),
-            Taken::Stale => None,
+        Ok(match self.send(tenant, *execution_id, Signal::Kept(Box::new(kept))).await {
+            Ok(Taken::Done | Taken::Already) => Some(Receipt { kept: 1, ..Receipt::default() }),
+            Ok(Taken::Stale) => None,
+            Err(Error::NotFound { .. }) => Some(Receipt::refused(Rejection::UnknownExecution)),
+            Err(error) => return Err(error),
         })
     }
 }

@@ -21,7 +21,7 @@ use crate::store::order::Kind;
 use crate::store::prepare::Prepared;
 
 /// Kinds that can be written together.
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 12] = [
     Kind::InsertInstance,
     Kind::UpdateInstance,
     Kind::UpsertStep,
@@ -29,7 +29,9 @@ const KINDS: [Kind; 10] = [
     Kind::UpdateTask,
     Kind::LockTask,
     Kind::FireTimer,
+    Kind::CancelTimer,
     Kind::UpsertTimer,
+    Kind::UpsertWait,
     Kind::InsertBlob,
     Kind::InsertJournal,
 ];
@@ -58,10 +60,12 @@ pub(super) fn fits(sets: &[Arc<Prepared>]) -> bool {
             Guard::Instance { .. } | Guard::Task { .. } | Guard::Timer { .. } | Guard::NewestVersion { .. }
         )
     };
-    // A timer that is set again as it fires is one key with two rows, one after the other.
+    // A timer that is set again as it fires is one key with two rows, one after the other; one that is withdrawn may
+    // have been set or fired just before.
     let apart = |set: &Prepared| {
         let has = |kind: Kind| set.rows().any(|row| row.kind == kind);
-        !(has(Kind::FireTimer) && has(Kind::UpsertTimer))
+        let timers = [Kind::FireTimer, Kind::CancelTimer, Kind::UpsertTimer];
+        timers.into_iter().filter(|kind| has(*kind)).count() < 2
     };
     let fine = |set: &Arc<Prepared>| {
         set.set.guards.iter().all(plain) && set.rows().all(|row| KINDS.contains(&row.kind)) && apart(set)

@@ -235,6 +235,7 @@ impl Request {
             "key" | "workflow" => ["one", "two"][index.index(2)].to_owned(),
             "version" => (index.index(4)).to_string(),
             "taskType" => ["work", "other", "work,other"][index.index(3)].to_owned(),
+            "topic" => "orders".to_owned(),
             "nameOrDigest" => ["EXTERNAL_TASK", "jsonpath"][index.index(2)].to_owned(),
             "X-Worker-Id" | "workerId" => "w".to_owned(),
             "X-Lock-Token" => index.get(&world.tasks).1.clone(),

@@ -1,11 +1,13 @@
 //! `triggers`: what is taken, and every mistake with its line and field.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::{deploy, mistakes};
 use crate::domain::Timestamp;
 use crate::domain::limits::Limits;
-use crate::domain::trigger::{CronTrigger, Misfire, Overlap, TriggerKind};
+use crate::domain::trigger::{CronTrigger, EventTrigger, Misfire, Overlap, TriggerKind};
 use crate::engine::definition::{check_triggers, read, runs};
 
 const STEPS: &str = "steps:\n- {id: a, type: PASS}\n";
@@ -50,11 +52,33 @@ fn a_cron_trigger_has_everything_or_its_defaults() {
 }
 
 #[test]
+fn an_event_trigger_has_a_topic_and_perhaps_a_filter() {
+    let source = format!(
+        "triggers:\n- event: orders\n- id: paid\n  event: payments\n  filter: {{ data.ok: true }}\n  \
+         businessKeyField: data.order\n{STEPS}"
+    );
+    let workflow = deploy(&source).expect("it is fine");
+    let [first, second] = workflow.triggers.as_slice() else { panic!("two triggers") };
+    assert_eq!((first.id.as_str(), second.id.as_str()), ("event-1", "paid"));
+    let bare = EventTrigger { topic: "orders".into(), filter: BTreeMap::new(), business_key_field: None };
+    assert_eq!(first.kind, TriggerKind::Event(bare));
+    let told = EventTrigger {
+        topic: "payments".into(),
+        filter: BTreeMap::from([("data.ok".into(), json!(true))]),
+        business_key_field: Some("data.order".into()),
+    };
+    assert_eq!(second.kind, TriggerKind::Event(told));
+}
+
+#[test]
 fn mistakes_are_told_where_they_are() {
     check("5", &["1:1 triggers: `triggers` is a list"]);
     check("[daily]", &["1:12 triggers[0]: a trigger is an object"]);
     check("[{}]", &["1:12 triggers[0]: a trigger says what it waits for: `cron`"]);
-    check("[{event: x}]", &["1:13 triggers[0].event: `event` is not supported yet"]);
+    check("[{event: ''}]", &["1:13 triggers[0].event: `event` is a topic"]);
+    check("[{event: 7}]", &["1:13 triggers[0].event: `event` is text"]);
+    check("[{event: x, filter: 7}]", &["1:23 triggers[0].filter: `filter` is an object"]);
+    check("[{event: x, context: {}}]", &["1:23 triggers[0].context: the field `context` is not known"]);
     check("[{webhook: x}]", &["1:13 triggers[0].webhook: `webhook` is not supported yet"]);
     check("[{cron: '@daily', event: x}]", &["1:29 triggers[0].event: `event` cannot stand beside `cron`"]);
     check("[{cron: noon}]", &["1:13 triggers[0].cron: \"noon\" is no cron expression"]);
