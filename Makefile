@@ -1,7 +1,7 @@
 # What a developer does, by name. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools postgres lint unit test test-n8n simulate fuzz crash hostile workers bench build crashable run
+.PHONY: help tools postgres kafka lint unit test test-n8n simulate fuzz crash hostile workers bench build crashable run
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,6 +12,9 @@ tools: ## installs the Rust toolchain that the project names
 postgres: ## installs PostgreSQL for the tests, if it is missing (no service is touched)
 	scripts/install-postgres.sh
 
+kafka: ## fetches Kafka for the tests into target/, if it is missing and Maven can (nothing of the system is touched)
+	scripts/install-kafka.sh || echo "there is no Kafka: its tests will be skipped" >&2
+
 lint: ## checks format and lints
 	cargo fmt --all --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
@@ -19,7 +22,7 @@ lint: ## checks format and lints
 unit: build crashable ## runs all tests, on SQLite and on PostgreSQL
 	cargo test --release --locked --workspace
 
-test: tools postgres lint unit ## everything that a change must pass
+test: tools postgres kafka lint unit ## everything that a change must pass
 
 test-n8n: build postgres ## installs n8n under target/, 1 GB, and has it work on tasks of a host
 	scripts/install-n8n.sh

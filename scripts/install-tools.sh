@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that a C compiler and the Rust toolchain are here, and a way to compile for the target of plugins.
+# Makes sure that compilers, the headers of OpenSSL and the Rust toolchain are here, and a way to compile for the target of
+# plugins.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,6 +22,12 @@ install() {
 
 if ! command -v cc > /dev/null && ! install gcc libc6-dev; then
   echo "A C compiler is missing: install gcc and the headers of the C library." >&2
+  exit 1
+fi
+# The client of Kafka is compiled from source, against the OpenSSL of the system.
+if { ! command -v c++ || ! command -v make || ! pkg-config --exists openssl; } > /dev/null 2>&1 &&
+  ! install g++ libssl-dev make pkg-config; then
+  echo "The client of Kafka needs a C++ compiler, make, pkg-config and the headers of OpenSSL: install them." >&2
   exit 1
 fi
 if ! command -v rustup > /dev/null; then

@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::dispatch::kafka::Kafka;
 use crate::dispatch::retention::RetentionOptions;
 use crate::domain::SystemClock;
 use crate::engine::port::{Store, StoreError};
@@ -75,6 +76,7 @@ pub async fn start(settings: &Settings) -> Result<Running, Error> {
         },
         keyring: Arc::new(keyring),
         allow_hosts: Arc::new(settings.allow_hosts.clone()),
+        kafka: kafka(settings)?,
         node_id: settings.node_id.clone(),
         open,
     });
@@ -141,6 +143,11 @@ async fn open(database: &str) -> Result<Arc<dyn Store>, Error> {
         }
         _ => Error::Unavailable(error.to_string()),
     })
+}
+
+/// Nothing is asked of a broker yet: one that is away is no reason not to come up.
+fn kafka(settings: &Settings) -> Result<Option<Arc<Kafka>>, Error> {
+    settings.kafka.clone().map(Kafka::new).transpose().map_err(Error::Config)
 }
 
 /// Whether the host answers without a token: on loopback, as long as nobody made one.

@@ -65,6 +65,16 @@ pub const TIMER_LATENESS: &str = "stepwell_timer_lateness_seconds";
 pub const OUTBOX_SENT: &str = "stepwell_outbox_sent_total";
 /// Outgoing items that were given up, by `kind`.
 pub const OUTBOX_DEAD: &str = "stepwell_outbox_dead_total";
+/// Whether Kafka answers: 1 or 0.
+pub const KAFKA_UP: &str = "stepwell_kafka_up";
+/// Records of Kafka that this host read, by `topic` and `outcome`: delivered, started, kept, repeated, rejected, dead, empty.
+pub const KAFKA_RECORDS: &str = "stepwell_kafka_records_total";
+/// Records that this host has still to take in, by `topic` and `partition`.
+pub const KAFKA_LAG: &str = "stepwell_kafka_lag_records";
+/// How often partitions were shared out anew, by `change`: assigned, revoked, failed.
+pub const KAFKA_REBALANCES: &str = "stepwell_kafka_rebalances_total";
+/// Records that went to the topic for dead letters, by the `topic` that they came from.
+pub const KAFKA_DEAD_LETTERS: &str = "stepwell_kafka_dead_letters_total";
 /// Rounds of a background loop that failed, by `loop`.
 pub const LOOP_ERRORS: &str = "stepwell_loop_errors_total";
 /// Rows that retention removed.
@@ -187,6 +197,11 @@ fn describe() {
     describe_counter!(WAITS_ENDED, Unit::Count, "Waits for events that ended");
     describe_counter!(EVENT_ORDER, Unit::Count, "Which event of a wait came first");
     describe_counter!(RESUME_CONFLICTS, Unit::Count, "Events that met another one at the same instant");
+    describe_gauge!(KAFKA_UP, Unit::Count, "Whether Kafka answers");
+    describe_counter!(KAFKA_RECORDS, Unit::Count, "Records of Kafka that were read");
+    describe_gauge!(KAFKA_LAG, Unit::Count, "Records of Kafka that are still to be taken in");
+    describe_counter!(KAFKA_REBALANCES, Unit::Count, "How often partitions of Kafka were shared out anew");
+    describe_counter!(KAFKA_DEAD_LETTERS, Unit::Count, "Records of Kafka that became dead letters");
     describe_counter!(LOOP_ERRORS, Unit::Count, "Rounds of background loops that failed");
     describe_counter!(RETENTION_REMOVED, Unit::Count, "Instances and journals that retention removed");
 }

@@ -12,6 +12,7 @@ use crate::dispatch::courier::Courier;
 use crate::dispatch::desk::Desk;
 use crate::dispatch::due::Due;
 use crate::dispatch::hub::Hub;
+use crate::dispatch::kafka::Kafka;
 use crate::dispatch::retention::{self, RetentionOptions};
 use crate::dispatch::workers::Workers;
 use crate::dispatch::{batches, events, gauges, listen};
@@ -43,6 +44,8 @@ pub struct NodeParts {
     pub keyring: Arc<Keyring>,
     /// Where requests may go to besides the internet.
     pub allow_hosts: Arc<AllowHosts>,
+    /// Where events come from and messages go to, if there is one.
+    pub kafka: Option<Arc<Kafka>>,
     /// What this host is called.
     pub node_id: String,
     /// No token is needed: only on loopback, and only if there are none.
@@ -75,6 +78,8 @@ pub struct Node {
     pub stopping: CancellationToken,
     /// Sends what leaves for the outside.
     pub courier: Option<Arc<Courier>>,
+    /// Where events come from and messages go to, if there is one.
+    pub kafka: Option<Arc<Kafka>>,
     alarm: Arc<Alarm>,
     retention: RetentionOptions,
     draining: AtomicBool,
@@ -118,7 +123,8 @@ impl Node {
             node_id: parts.node_id,
             open: parts.open,
             stopping: CancellationToken::new(),
-            courier: courier.map(Arc::new),
+            courier: courier.map(|courier| Arc::new(courier.with_kafka(parts.kafka.clone()))),
+            kafka: parts.kafka,
             alarm,
             retention: parts.retention,
             draining: AtomicBool::new(false),
@@ -163,6 +169,14 @@ impl Node {
                     async move {
                         let (store, clock) = (node.store.as_ref(), node.clock.as_ref());
                         gauges::run(store, &node.desk, &node.workers, clock, stop).await;
+                    }
+                }),
+                keep_running("kafka", || {
+                    let node = Arc::clone(&node);
+                    async move {
+                        if let Some(kafka) = &node.kafka {
+                            kafka.run(&node.engine, &node.hub, &node.clock, node.stopping.clone()).await;
+                        }
                     }
                 }),
                 keep_running("workers", || {

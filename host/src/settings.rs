@@ -1,11 +1,16 @@
 //! Settings of a host: flags first, then `STEPWELL_*` variables, then a TOML file, then defaults.
 
+mod with_kafka;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::with_kafka::KafkaFile;
+pub use self::with_kafka::KafkaFlags;
+use crate::dispatch::kafka;
 use crate::domain::address::AllowHosts;
 use crate::domain::limits::Limits;
 use crate::domain::plugin::LimitOverrides;
@@ -69,6 +74,9 @@ pub struct Flags {
     /// divided by commas. [default: nowhere]
     #[arg(long, env = "STEPWELL_ALLOW_HOSTS", value_name = "LIST")]
     pub allow_hosts: Option<String>,
+    /// How to use Kafka.
+    #[command(flatten)]
+    pub kafka: KafkaFlags,
 }
 
 /// What a host runs with.
@@ -109,6 +117,8 @@ pub struct Settings {
     /// Where requests may go to besides the internet.
     #[serde(serialize_with = "as_list")]
     pub allow_hosts: AllowHosts,
+    /// How to use Kafka, if there is one.
+    pub kafka: Option<kafka::Options>,
     /// Limits of the engine.
     pub limits: Limits,
     /// Limits of plugins.
@@ -163,6 +173,7 @@ struct File {
     secret_key_file: Option<PathBuf>,
     #[serde(alias = "allow-hosts")]
     allow_hosts: Option<String>,
+    kafka: KafkaFile,
     limits: toml::Table,
     plugin_limits: LimitOverrides,
 }
@@ -208,6 +219,7 @@ impl Settings {
             secret_key_file: flags.secret_key_file.or(file.secret_key_file),
             allow_hosts: AllowHosts::parse(&flags.allow_hosts.or(file.allow_hosts).unwrap_or_default())
                 .map_err(|message| Error(format!("allow_hosts: {message}")))?,
+            kafka: flags.kafka.settle(file.kafka)?,
             limits: limits(file.limits)?,
             plugin_limits: file.plugin_limits,
             config,

@@ -5,6 +5,8 @@ pub mod db;
 pub mod endpoint;
 pub mod guests;
 pub mod host;
+pub mod kafka;
 pub mod mail;
 pub mod postgres;
 pub mod proxy;
+pub mod records;

@@ -27,7 +27,8 @@ pub(super) async fn healthz(State(state): State<AppState>) -> JsonAnswer<Value> 
     }))
 }
 
-/// Whether the host can take work: its database answers, and it is not stopping.
+/// Whether the host can take work: its database answers, and it is not stopping. Whether Kafka answers is told, too; a host
+/// that waits for it can do all else.
 #[utoipa::path(get, path = "/readyz", tag = "operations", security(()),
     responses((status = 200, body = Object), (status = 503, body = ProblemBody)))]
 pub(super) async fn readyz(State(state): State<AppState>) -> Result<JsonAnswer<Value>, Problem> {
@@ -35,7 +36,13 @@ pub(super) async fn readyz(State(state): State<AppState>) -> Result<JsonAnswer<V
         return Err(Problem::unavailable("draining", "this host is stopping; ask another one"));
     }
     match tokio::time::timeout(PING, state.node.store.ping()).await {
-        Ok(Ok(())) => Ok(JsonAnswer(json!({ "status": "ready", "node": state.node.node_id }))),
+        Ok(Ok(())) => {
+            let mut answer = json!({ "status": "ready", "node": state.node.node_id });
+            if let Some(kafka) = &state.node.kafka {
+                answer["kafka"] = json!(if kafka.is_up() { "up" } else { "down" });
+            }
+            Ok(JsonAnswer(answer))
+        }
         Ok(Err(error)) => Err(error.into()),
         Err(_) => {
             let detail = format!("the database did not answer within {} seconds", PING.as_secs());

@@ -33,9 +33,11 @@ pub(super) fn run(command: Command, output: &Output) -> Result<(), Error> {
         .map(|(name, _)| (name.as_str(), cell(&value, &format!("/{name}"))))
         .collect();
     output.fields(&fields);
-    for table in ["limits", "plugin_limits"] {
-        output.line(format!("{table}:"));
-        output.value(value.get(table).unwrap_or(&Value::Null));
+    for table in ["kafka", "limits", "plugin_limits"] {
+        if let Some(table_value) = value.get(table).filter(|value| value.is_object()) {
+            output.line(format!("{table}:"));
+            output.value(table_value);
+        }
     }
     Ok(())
 }

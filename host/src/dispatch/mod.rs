@@ -1,4 +1,4 @@
-//! The hands of a host: parked polls, deadlines, timers, the outbox, hints from other hosts, workers, retention.
+//! The hands of a host: parked polls, deadlines, timers, the outbox, Kafka, hints from other hosts, workers, retention.
 //!
 //! Each loop is a tick that does one round, and a few lines that wait for a wake-up, a time or the end.
 
@@ -12,6 +12,7 @@ pub mod events;
 pub mod gauges;
 mod heard;
 pub mod hub;
+pub mod kafka;
 pub mod listen;
 pub mod outbox;
 pub mod retention;

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::topic;
+
 /// One effect; the contract's `effect` as data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -50,7 +52,7 @@ pub enum Effect {
     Publish {
         /// The effect's key.
         key: String,
-        /// The message's name, or the topic.
+        /// The message's name; one that begins with `kafka:` leaves for that topic.
         name: String,
         /// What tells one conversation from another.
         correlation: Option<String>,
@@ -116,6 +118,14 @@ impl Effect {
             Self::HttpCall { .. } => "http-call",
             Self::Notify { .. } => "notify",
             Self::Custom { .. } => "custom",
+        }
+    }
+
+    /// The topic of Kafka that it is to be sent to, if it is.
+    pub fn kafka_topic(&self) -> Option<&str> {
+        match self {
+            Self::Publish { name, .. } => topic::of_message(name),
+            _ => None,
         }
     }
 

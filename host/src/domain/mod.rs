@@ -28,6 +28,7 @@ pub mod task;
 pub mod time;
 pub mod timer;
 pub mod token;
+pub mod topic;
 pub mod transition;
 pub mod trigger;
 pub mod turn;

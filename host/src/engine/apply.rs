@@ -16,6 +16,7 @@ use crate::domain::json::{canonical, canonical_bytes};
 use crate::domain::plugin::Fault;
 use crate::domain::task::{Task, TaskStatus, millis_to_seconds};
 use crate::domain::timer::{OutboxItem, Subscription, Timer};
+use crate::domain::topic;
 use crate::domain::turn::PRIORITY_DEFAULT;
 use crate::domain::wait::WAIT_EFFECT;
 use crate::domain::{StepExecutionId, SubscriptionId, TaskId, TimerId, Timestamp};
@@ -48,6 +49,20 @@ pub(super) fn supported(effect: &Effect) -> Result<(), Fault> {
         }
         Effect::Custom { custom_kind, payload, .. } if custom_kind == WAIT_EFFECT => {
             events::check_wait(payload)
+        }
+        Effect::Publish { name, .. }
+            if topic::of_message(name).is_some_and(|topic| !topic::is_legal(topic)) =>
+        {
+            Err(Fault {
+                code: "plugin_output",
+                message: format!(
+                    "the publish '{}' names no topic of Kafka: it may have 1 to {} of a-z, A-Z, 0-9, '.', '_' and \
+                     '-', and is not one of the broker's own",
+                    effect.key(),
+                    topic::TOPIC_BYTES_MAX
+                ),
+                transient: false,
+            })
         }
         Effect::Notify { channel, recipients, subject, .. } => sendable(channel, recipients, subject)
             .map_err(|why| Fault {
@@ -297,7 +312,10 @@ pub(super) fn send(draft: &mut Draft, execution: StepExecutionId, effect: &Effec
         // What goes outside waits for nothing but itself: a dead receiver holds up nobody.
         _ => format!("{execution}/{}", effect.key()),
     };
-    let payload = serde_json::to_value(effect).map(|value| canonical(&value)).unwrap_or_default();
+    let traced = traced(draft, effect);
+    let payload = serde_json::to_value(traced.as_ref().unwrap_or(effect))
+        .map(|value| canonical(&value))
+        .unwrap_or_default();
     draft.hints.push(Hint::Due { at: draft.now });
     draft.writes.push(Write::InsertOutbox(OutboxItem {
         id: fresh(),
@@ -312,6 +330,18 @@ pub(super) fn send(draft: &mut Draft, execution: StepExecutionId, effect: &Effec
         last_error: None,
         created_at: draft.now,
     }));
+}
+
+/// What leaves for Kafka carries the trace of its instance, unless the plugin has given it one.
+fn traced(draft: &Draft, effect: &Effect) -> Option<Effect> {
+    let traceparent = draft.instance.traceparent.clone().filter(|_| effect.kafka_topic().is_some())?;
+    let mut traced = effect.clone();
+    if let Effect::Publish { headers, .. } = &mut traced
+        && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("traceparent"))
+    {
+        headers.push(("traceparent".into(), traceparent));
+    }
+    Some(traced)
 }
 
 fn bounded(ms: u64) -> i64 {

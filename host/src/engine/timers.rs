@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::draft::Draft;
 use super::mailbox::Taken;
+use super::port::time::Owner;
 use super::port::write::StepKey;
 use super::port::{Guard, Hint, Verdict, Write, WriteSet};
 use super::recent::Snapshot;
@@ -23,15 +24,25 @@ impl Engine {
     /// Reads what timers need to fire, all at once, where this host does not remember it: one by one, ten thousand that
     /// are due together would be twenty thousand reads. What cannot be read now, each reads for itself.
     pub async fn expect_timers(&self, timers: &[Timer]) {
-        let unknown = |timer: &&Timer| !self.recent.has_instance(timer.workflow_instance_id);
-        let timers: Vec<Timer> = timers.iter().filter(unknown).cloned().collect();
-        if timers.len() < 2 {
+        let owner = |timer: &Timer| Owner {
+            tenant: timer.tenant.clone(),
+            workflow_instance_id: timer.workflow_instance_id,
+            step_id: timer.step_id.clone(),
+        };
+        self.expect(timers.iter().map(owner)).await;
+    }
+
+    /// The same for steps that something else is about to happen to.
+    pub(super) async fn expect(&self, owners: impl Iterator<Item = Owner>) {
+        let unknown = |owner: &Owner| !self.recent.has_instance(owner.workflow_instance_id);
+        let owners: Vec<Owner> = owners.filter(unknown).collect();
+        if owners.len() < 2 {
             return;
         }
         let store = &self.parts.store;
         // The instance first: a step that changes in between has raised its instance's version, and the guard tells.
-        let Ok(instances) = store.instances_of_timers(&timers).await else { return };
-        let Ok(steps) = store.steps_of_timers(&timers).await else { return };
+        let Ok(instances) = store.instances_of_steps(&owners).await else { return };
+        let Ok(steps) = store.executions_of_steps(&owners).await else { return };
         let mut snapshots: HashMap<InstanceId, Snapshot> = instances
             .into_iter()
             .map(|instance| {
@@ -39,9 +50,9 @@ impl Engine {
                 (instance.id, Snapshot { instance, steps, known, whole: false })
             })
             .collect();
-        for timer in &timers {
-            if let Some(snapshot) = snapshots.get_mut(&timer.workflow_instance_id) {
-                snapshot.known.insert(timer.step_id.clone());
+        for owner in &owners {
+            if let Some(snapshot) = snapshots.get_mut(&owner.workflow_instance_id) {
+                snapshot.known.insert(owner.step_id.clone());
             }
         }
         for step in steps {

@@ -1,7 +1,7 @@
 //! What is due, as the engine asks for it.
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::driver::Driver;
 use super::room::Room;
@@ -11,19 +11,19 @@ use crate::domain::instance::Instance;
 use crate::domain::page::PageRequest;
 use crate::domain::schedule::Schedule;
 use crate::domain::step::StepExecution;
-use crate::domain::timer::Timer;
 use crate::domain::{ScheduleId, TenantId, Timestamp};
 use crate::engine::port::TimeRows;
 use crate::engine::port::store::Result;
+use crate::engine::port::time::Owner;
 
 #[async_trait]
 impl<D: Driver> TimeRows for Room<D> {
-    async fn instances_of_timers(&self, timers: &[Timer]) -> Result<Vec<Instance>> {
-        self.read(&sql::INSTANCES_OF_TIMERS, owners(timers)).await
+    async fn instances_of_steps(&self, owners: &[Owner]) -> Result<Vec<Instance>> {
+        self.read(&sql::INSTANCES_OF_TIMERS, json!(owners)).await
     }
 
-    async fn steps_of_timers(&self, timers: &[Timer]) -> Result<Vec<StepExecution>> {
-        self.read(&sql::STEPS_OF_TIMERS, owners(timers)).await
+    async fn executions_of_steps(&self, owners: &[Owner]) -> Result<Vec<StepExecution>> {
+        self.read(&sql::STEPS_OF_TIMERS, json!(owners)).await
     }
 
     async fn claim_schedules(
@@ -48,14 +48,4 @@ impl<D: Driver> TimeRows for Room<D> {
         self.read(&sql::SCHEDULES, paged(page, json!({ "tenant": tenant, "workflow_key": workflow_key })))
             .await
     }
-}
-
-/// Whose the timers are.
-fn owners(timers: &[Timer]) -> Value {
-    let owner = |timer: &Timer| {
-        json!({
-            "tenant": timer.tenant, "workflow_instance_id": timer.workflow_instance_id, "step_id": timer.step_id,
-        })
-    };
-    timers.iter().map(owner).collect()
 }

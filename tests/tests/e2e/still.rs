@@ -76,6 +76,7 @@ impl Still {
             retention: Default::default(),
             keyring: Default::default(),
             allow_hosts: Default::default(),
+            kafka: None,
             node_id: "still".into(),
             open: true,
         });

@@ -160,7 +160,8 @@ async fn two_hosts_resume_once(db: TestDb) -> Result<()> {
         assert_eq!(attempts, 1);
         let whole = wait_of(&one.client, &id).await?;
         assert!(["one", "two"].contains(&whole["resumedBy"].as_str().unwrap_or_default()), "{whole}");
-        assert_eq!(whole["version"], 3, "{whole}");
+        // Events that meet on one host may be one commit.
+        assert!(whole["version"] == 2 || whole["version"] == 3, "{whole}");
     }
     if let Some(two) = two {
         two.stop().await;

@@ -5,32 +5,32 @@ use stepwell::domain::instance::Instance;
 use stepwell::domain::page::PageRequest;
 use stepwell::domain::schedule::Schedule;
 use stepwell::domain::step::StepExecution;
-use stepwell::domain::timer::Timer;
 use stepwell::domain::{ScheduleId, TenantId, Timestamp};
 use stepwell::engine::port::TimeRows;
 use stepwell::engine::port::store::Result;
+use stepwell::engine::port::time::Owner;
 
 use super::memory::Memory;
 
 #[async_trait]
 impl TimeRows for Memory {
-    async fn instances_of_timers(&self, timers: &[Timer]) -> Result<Vec<Instance>> {
+    async fn instances_of_steps(&self, owners: &[Owner]) -> Result<Vec<Instance>> {
         self.read(|tables| {
-            let ids = timers.iter().map(|timer| timer.workflow_instance_id);
+            let ids = owners.iter().map(|owner| owner.workflow_instance_id);
             ids.filter_map(|id| tables.instances.get(&id).cloned()).collect()
         })
         .await
     }
 
-    async fn steps_of_timers(&self, timers: &[Timer]) -> Result<Vec<StepExecution>> {
+    async fn executions_of_steps(&self, owners: &[Owner]) -> Result<Vec<StepExecution>> {
         self.read(|tables| {
-            let newest = |timer: &Timer| {
+            let newest = |owner: &Owner| {
                 let of_step = tables.steps.values().filter(|step| {
-                    step.instance_id == timer.workflow_instance_id && step.step_id == timer.step_id
+                    step.instance_id == owner.workflow_instance_id && step.step_id == owner.step_id
                 });
                 of_step.max_by_key(|step| step.attempt).cloned()
             };
-            timers.iter().filter_map(newest).collect()
+            owners.iter().filter_map(newest).collect()
         })
         .await
     }

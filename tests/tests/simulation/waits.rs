@@ -17,6 +17,7 @@ use stepwell::domain::step::StepExecution;
 use stepwell::domain::wait::{WaitState, WaitStatus};
 use stepwell::domain::{InstanceId, TenantId};
 use stepwell::engine::{Error, StartRequest};
+use stepwell::node::Node;
 
 use super::clients::{Book, operate};
 use super::memory::Tables;
@@ -122,8 +123,9 @@ async fn scenario(seed: u64) -> String {
     let world = World::new(seed);
     let trouble = tokio::spawn(world.clone().trouble(seed + 1));
     let source = case.source(&mut random);
-    again(&world, &mut random, async |node| {
-        node.engine.deploy(&TenantId::default(), Some("w"), &source).await
+    again(&world, &mut random, |node| {
+        let source = source.clone();
+        async move { node.engine.deploy(&TenantId::default(), Some("w"), &source).await }
     })
     .await;
     tokio::spawn(operate(world.clone(), Book::default(), seed + 3));
@@ -140,7 +142,11 @@ async fn scenario(seed: u64) -> String {
             idempotency_key: Some(format!("k{number}")),
             traceparent: None,
         };
-        let id = again(&world, &mut random, async |node| node.engine.start(request.clone()).await).await.id;
+        let started = again(&world, &mut random, |node| {
+            let request = request.clone();
+            async move { node.engine.start(request).await }
+        });
+        let id = started.await.id;
         instances.push(id);
         // Each event comes once to three times, from senders of their own; sometimes not at all.
         for (at, name) in EVENTS.iter().enumerate() {
@@ -173,10 +179,10 @@ async fn scenario(seed: u64) -> String {
 }
 
 /// Asks hosts until one of them answers.
-async fn again<T>(
+async fn again<T, F: Future<Output = Result<T, Error>>>(
     world: &World,
     random: &mut StdRng,
-    ask: impl AsyncFn(Arc<stepwell::node::Node>) -> Result<T, Error>,
+    ask: impl Fn(Arc<Node>) -> F,
 ) -> T {
     loop {
         match tokio::time::timeout(ANSWER, ask(world.any_node(random))).await {
@@ -198,15 +204,14 @@ fn payload(id: InstanceId, name: &str) -> Value {
 async fn send(world: Arc<World>, told: Told, id: InstanceId, name: &'static str, seed: u64) {
     let mut random = StdRng::seed_from_u64(seed);
     tokio::time::sleep(Duration::from_millis(random.random_range(0..22_000))).await;
-    let receipt =
-        again(&world, &mut random, async |node| arrive(&node, id, name, payload(id, name)).await).await;
+    let receipt = again(&world, &mut random, |node| arrive(node, id, name, payload(id, name))).await;
     told.lock().unwrap().entry((id, name)).or_default().push(receipt);
 }
 
 async fn arrive(
-    node: &stepwell::node::Node,
+    node: Arc<Node>,
     id: InstanceId,
-    name: &str,
+    name: &'static str,
     payload: Value,
 ) -> Result<Receipt, Error> {
     let tenant = TenantId::default();
@@ -247,8 +252,7 @@ async fn mislead(world: Arc<World>, id: InstanceId, seed: u64) {
             _ => ("data", json!({ "corr": "order-of-another" })),
         };
         wrong[field] = value;
-        let receipt =
-            again(&world, &mut random, async |node| arrive(&node, id, EVENTS[1], wrong.clone()).await).await;
+        let receipt = again(&world, &mut random, |node| arrive(node, id, EVENTS[1], wrong.clone())).await;
         assert_eq!((receipt.delivered, receipt.started.len()), (0, 0), "{wrong}: {receipt:?}");
     }
 }

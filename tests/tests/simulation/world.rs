@@ -129,6 +129,7 @@ impl World {
             retention: RetentionOptions::default(),
             keyring: Arc::default(),
             allow_hosts: Arc::default(),
+            kafka: None,
             node_id: format!("host-{seed}"),
             open: true,
         });

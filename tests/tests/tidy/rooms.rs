@@ -10,7 +10,7 @@ const LIBRARIES: [(&str, &str); 6] = [
     ("sqlx", "host/src/store/"),
     ("axum", "host/src/api/"),
     ("utoipa_axum", "host/src/api/"),
-    ("rdkafka", "host/src/dispatch/kafka"),
+    ("rdkafka", "host/src/dispatch/kafka/"),
 ];
 
 /// Each room, and what it must not know.
@@ -104,6 +104,8 @@ fn a_library_outside_of_its_room_is_found() {
     assert_eq!(count("host/src/engine/x.rs", "use sqlx::Row;"), 1);
     assert_eq!(count("host/src/api/x.rs", "fn f() { wasmtime::Engine::default(); }"), 1);
     assert_eq!(count("host/src/plugin/x.rs", "use wasmtime::Engine;"), 0);
+    assert_eq!(count("host/src/dispatch/outbox.rs", "use rdkafka::ClientConfig;"), 1);
+    assert_eq!(count("host/src/dispatch/kafka/x.rs", "use rdkafka::ClientConfig;"), 0);
     assert_eq!(count("host/src/cli/x.rs", "// axum\nlet sqlx_like = \"wasmtime\";"), 0);
 }
 

@@ -10,27 +10,33 @@ use super::super::Error;
 use super::super::print::Output;
 use super::super::temporary::TemporaryFolder;
 use super::bar;
+use super::events_kafka::Way;
 use super::host::Host;
 use super::http::Connection;
 use crate::store;
 
 /// A schema of a PostgreSQL database that is made and removed.
 const SCHEMA: &str = "stepwell_bench_events";
+/// The topic of events over HTTP.
+const TOPIC: &str = "bench";
 /// The workflow: it waits for one event of a topic, for years if need be, and ends.
 const WORKFLOW: &str = r#"{"steps": [{"id": "wait", "type": "wait_events", "config": {
     "correlationId": "c-${workflow.context.n}", "timeout": "3000d",
-    "kafkaEvent": {"topic": "bench", "timeout": "3000d", "filter": {"type": "done"}}}}]}"#;
+    "kafkaEvent": {"topic": "TOPIC", "timeout": "3000d", "filter": {"type": "done"}}}}]}"#;
 
 /// Events a second.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 For each number of waiting states, a fresh database is filled with instances that wait for an event that never comes. Then
 instances are started, and an event for each of them is sent over HTTP; the rate is that of the events alone, each of which
-is answered after its commit, with its instance completed. PostgreSQL is measured in a schema of its own, which is removed.
+is answered after its commit, with its instance completed. With --kafka they are records of a new topic (the broker must make
+topics by itself, and the topic stays), from the first that is written to the last that has reached its instance.
+PostgreSQL is measured in a schema of its own, which is removed.
 
 Examples:
   stepwell bench events
-  stepwell bench events --waiting 1000,1000000 --database postgres://me@127.0.0.1/bench --json")]
+  stepwell bench events --waiting 1000,1000000 --database postgres://me@127.0.0.1/bench --json
+  stepwell bench events --kafka 127.0.0.1:9092")]
 pub(in crate::cli) struct Args {
     /// Events of each measurement.
     #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -44,6 +50,9 @@ pub(in crate::cli) struct Args {
     /// The database. [default: SQLite in a temporary folder]
     #[arg(long, env = "STEPWELL_BENCH_DATABASE", value_name = "URL", hide_env_values = true)]
     database: Option<String>,
+    /// Send the events through Kafka, by these brokers.
+    #[arg(long, value_name = "BROKERS")]
+    kafka: Option<String>,
 }
 
 /// Runs it.
@@ -78,9 +87,13 @@ async fn beside(
         Some(database) => store::preload::fresh_schema(database, SCHEMA).await.map_err(failed)?,
         None => format!("sqlite:{}", folder.path().join(format!("events-{}.db", Uuid::now_v7())).display()),
     };
-    let host = Host::start(&database, &folder.path().join("data")).await?;
+    let way = args.kafka.as_deref().map(Way::new).transpose()?;
+    let more = way.as_ref().map(|way| way.arguments().to_vec()).unwrap_or_default();
+    let host = Host::start_with(&database, &folder.path().join("data"), &more).await?;
     let mut connection = Connection::open(&host.address).await.map_err(failed)?;
-    let deployed = connection.send("POST", "/api/v1/workflows?key=events", WORKFLOW).await.map_err(failed)?;
+    let workflow = WORKFLOW.replace("TOPIC", way.as_ref().map_or(TOPIC, Way::topic));
+    let deployed =
+        connection.send("POST", "/api/v1/workflows?key=events", &workflow).await.map_err(failed)?;
     if deployed.status != 201 {
         return Err(failed(deployed.json()));
     }
@@ -95,32 +108,43 @@ async fn beside(
     }
     let numbers: Vec<u32> = (0..args.events).collect();
     let started = crowd(&host.address, args.connections, &numbers, start_some).await?;
+    if let Some(way) = &way {
+        // The host learns of the topic with its first record, which is not measured.
+        way.send(&host, &[(args.events, start(&mut connection, &args.events.to_string()).await?)]).await?;
+    }
     let used = host.usage().cpu_seconds;
-    let begun = Instant::now();
-    let sent = crowd(&host.address, args.connections, &started, send_some).await?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let (waits, seconds) = match &way {
+        Some(way) => (None, way.send(&host, &started).await?),
+        None => {
+            let begun = Instant::now();
+            let waits = crowd(&host.address, args.connections, &started, send_some).await?;
+            (Some(waits), begun.elapsed().as_secs_f64())
+        }
+    };
     let (cpu_seconds, rss_bytes) = (host.usage().cpu_seconds - used, host.usage().rss_bytes);
     host.stop().await;
-    let mut waits: Vec<f64> = sent;
-    waits.sort_by(f64::total_cmp);
-    let told = json!({
+    let mut told = json!({
         "waiting": waiting,
         "events": args.events,
         "connections": args.connections,
-        "way": "http",
+        "way": if way.is_some() { "kafka" } else { "http" },
         "perSecond": f64::from(args.events) / seconds,
-        "p50Ms": at(&waits, 0.5),
-        "p99Ms": at(&waits, 0.99),
         "hostCpuSeconds": cpu_seconds,
         "hostRssBytes": rss_bytes,
     });
-    output.line(format!(
-        "{} events over HTTP beside {waiting} that wait: {:.0}/s, p50 {:.1} ms, p99 {:.1} ms; {cpu_seconds:.1} s of host CPU",
+    let mut line = format!(
+        "{} events {} beside {waiting} that wait: {:.0}/s, {cpu_seconds:.1} s of host CPU",
         args.events,
+        if way.is_some() { "through Kafka" } else { "over HTTP" },
         told["perSecond"].as_f64().unwrap_or_default(),
-        told["p50Ms"].as_f64().unwrap_or_default(),
-        told["p99Ms"].as_f64().unwrap_or_default(),
-    ));
+    );
+    if let Some(mut waits) = waits {
+        waits.sort_by(f64::total_cmp);
+        let (p50, p99) = (at(&waits, 0.5), at(&waits, 0.99));
+        (told["p50Ms"], told["p99Ms"]) = (json!(p50), json!(p99));
+        line += &format!(", p50 {p50:.1} ms, p99 {p99:.1} ms");
+    }
+    output.line(line);
     Ok(told)
 }
 
@@ -192,6 +216,6 @@ fn at(sorted: &[f64], share: f64) -> f64 {
     sorted.get(index).copied().unwrap_or_default()
 }
 
-fn failed(why: impl std::fmt::Display) -> Error {
+pub(super) fn failed(why: impl std::fmt::Display) -> Error {
     Error::refused("bench_events", why.to_string())
 }

@@ -32,6 +32,11 @@ pub(super) struct Host {
 impl Host {
     /// Starts this very binary on a free port and waits until it serves.
     pub(super) async fn start(database: &str, data: &Path) -> Result<Self, Error> {
+        Self::start_with(database, data, &[]).await
+    }
+
+    /// The same with more arguments.
+    pub(super) async fn start_with(database: &str, data: &Path, more: &[&str]) -> Result<Self, Error> {
         let failed =
             |why: String| Error::refused("bench_host", format!("the host under load did not start: {why}"));
         let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
@@ -42,6 +47,7 @@ impl Host {
             .args(["serve", "--json", "--log", "error", "--listen", "127.0.0.1:0", "--database", database])
             .arg("--data")
             .arg(data)
+            .args(more)
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()

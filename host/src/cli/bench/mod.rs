@@ -5,6 +5,7 @@ mod bar;
 mod cycle;
 mod dispatch;
 mod events;
+mod events_kafka;
 mod external_task;
 mod host;
 mod http;

@@ -1,4 +1,4 @@
-//! What leaves for the outside after its commit: HTTP requests and notes to people.
+//! What leaves for the outside after its commit: HTTP requests, records for Kafka, notes to people.
 //!
 //! An item of the outbox is tried in a task of its own, under its lease. A try ends in an answer, in another try
 //! later, or, when all tries are spent or none would help, in a dead letter. At least once: a host that dies between
@@ -9,6 +9,7 @@ mod http_call;
 mod mail;
 mod notify;
 mod permits;
+mod publish;
 mod request;
 mod resolver;
 mod reveal;
@@ -23,6 +24,7 @@ use tokio_util::task::TaskTracker;
 use self::permits::Permits;
 use self::resolver::{Forbidden, Guarded};
 use super::backoff;
+use super::kafka::Kafka;
 use crate::domain::Clock;
 use crate::domain::address::AllowHosts;
 use crate::domain::effect::Effect;
@@ -54,6 +56,7 @@ pub struct Courier {
     /// For all others: connects to addresses of the internet alone.
     guarded: reqwest::Client,
     permits: Arc<Permits>,
+    kafka: Option<Arc<Kafka>>,
     under_way: TaskTracker,
 }
 
@@ -125,6 +128,7 @@ impl Courier {
             free: builder().build().map_err(fail)?,
             guarded: guarded.build().map_err(fail)?,
             permits: Arc::default(),
+            kafka: None,
             under_way: TaskTracker::new(),
             engine,
             clock,
@@ -132,9 +136,15 @@ impl Courier {
         })
     }
 
+    /// The same with a way to Kafka.
+    #[must_use]
+    pub fn with_kafka(self, kafka: Option<Arc<Kafka>>) -> Self {
+        Self { kafka, ..self }
+    }
+
     /// Whether it sends what an effect asks for.
     pub(super) fn carries(effect: &Effect) -> bool {
-        matches!(effect, Effect::HttpCall { .. } | Effect::Notify { .. })
+        matches!(effect, Effect::HttpCall { .. } | Effect::Notify { .. }) || effect.kafka_topic().is_some()
     }
 
     /// Begins to send an item, in a task of its own.
@@ -145,6 +155,7 @@ impl Courier {
             let done = match effect {
                 Effect::HttpCall { .. } => http_call::run(&courier, item, effect).await,
                 Effect::Notify { .. } => notify::run(&courier, item, effect).await,
+                Effect::Publish { .. } => publish::run(&courier, item, effect).await,
                 _ => Ok(()),
             };
             if let Err(error) = done {

@@ -26,11 +26,12 @@ pub(super) use self::reject::Rejections;
 pub(super) use self::topics::{Known, of_workflow};
 pub(super) use self::wait::{check as check_wait, is_over, take_in};
 use super::port::events::WaitKey;
+use super::port::time::Owner;
 use super::{Engine, Error};
 use crate::domain::TenantId;
 use crate::domain::incoming::{EventSource, IncomingEvent, Receipt, Rejection};
 use crate::domain::json;
-use crate::domain::wait::{EventTriggerRow, TopicFields, WaitState};
+use crate::domain::wait::{EventTriggerRow, TopicFields, WaitState, WaitStatus};
 use crate::metrics as names;
 
 /// The longest id, key and topic of an event.
@@ -92,6 +93,13 @@ impl Engine {
             }
         }
         let waits = self.parts.store.waits_for(&keys).await?;
+        let owner = |wait: &WaitState| Owner {
+            tenant: wait.tenant.clone(),
+            workflow_instance_id: wait.execution_id,
+            step_id: wait.node_id.clone(),
+        };
+        let open = waits.iter().filter(|wait| wait.status == WaitStatus::Waiting);
+        self.expect(open.map(owner)).await;
         let waits = waits.into_iter().map(|wait| (key_of(&wait), wait)).collect();
         Ok(Prepared { rules, waits })
     }

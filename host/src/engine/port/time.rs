@@ -7,16 +7,24 @@ use crate::domain::instance::Instance;
 use crate::domain::page::PageRequest;
 use crate::domain::schedule::Schedule;
 use crate::domain::step::StepExecution;
-use crate::domain::timer::Timer;
-use crate::domain::{ScheduleId, TenantId, Timestamp};
+use crate::domain::{InstanceId, ScheduleId, TenantId, Timestamp};
+
+/// A step that something is about to happen to.
+#[derive(Clone, Debug, serde::Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Owner {
+    pub tenant: TenantId,
+    pub workflow_instance_id: InstanceId,
+    pub step_id: String,
+}
 
 /// Reads and claims for what is due, over all tenants: each row names its own. What people see is scoped by one.
 #[async_trait]
 pub trait TimeRows: Send + Sync + 'static {
-    /// The instances of some timers.
-    async fn instances_of_timers(&self, timers: &[Timer]) -> Result<Vec<Instance>>;
-    /// The newest execution of the step that each of some timers belongs to.
-    async fn steps_of_timers(&self, timers: &[Timer]) -> Result<Vec<StepExecution>>;
+    /// The instances of some steps, each once.
+    async fn instances_of_steps(&self, owners: &[Owner]) -> Result<Vec<Instance>>;
+    /// The newest execution of each of some steps.
+    async fn executions_of_steps(&self, owners: &[Owner]) -> Result<Vec<StepExecution>>;
     /// Takes schedules that are due; nobody else takes them till `lease_until`.
     async fn claim_schedules(
         &self,
