@@ -312,7 +312,7 @@ pub(super) fn send(draft: &mut Draft, execution: StepExecutionId, effect: &Effec
         // What goes outside waits for nothing but itself: a dead receiver holds up nobody.
         _ => format!("{execution}/{}", effect.key()),
     };
-    let traced = traced(draft, effect);
+    let traced = with_traceparent(draft, effect);
     let payload = serde_json::to_value(traced.as_ref().unwrap_or(effect))
         .map(|value| canonical(&value))
         .unwrap_or_default();
@@ -333,7 +333,7 @@ pub(super) fn send(draft: &mut Draft, execution: StepExecutionId, effect: &Effec
 }
 
 /// What leaves for Kafka carries the trace of its instance, unless the plugin has given it one.
-fn traced(draft: &Draft, effect: &Effect) -> Option<Effect> {
+fn with_traceparent(draft: &Draft, effect: &Effect) -> Option<Effect> {
     let traceparent = draft.instance.traceparent.clone().filter(|_| effect.kafka_topic().is_some())?;
     let mut traced = effect.clone();
     if let Effect::Publish { headers, .. } = &mut traced

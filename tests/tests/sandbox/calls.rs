@@ -14,7 +14,8 @@ use crate::kit::{Captured, NOW_MS, host, map, mode, output, served, start};
 async fn the_bundled_plugins_serve_their_names() {
     let host = host();
     assert_eq!(host.load_bundled().await.unwrap().len(), stepwell::plugin::bundled().len());
-    assert_eq!(host.step_type_names(), ["DELAY", "EXTERNAL_TASK", "TIMER", "WAIT_EVENTS", "wait_events"]);
+    let names = ["DELAY", "EXTERNAL_TASK", "REMINDER", "TIMER", "WAIT_EVENTS", "wait_events"];
+    assert_eq!(host.step_type_names(), names);
     let task = host.step_type("EXTERNAL_TASK").unwrap();
     let config = json!({ "taskType": "t", "timeout": "10m", "input": { "a": 1 } });
     assert!(host.check_config(&task.digest, &config).is_empty());
