@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::domain::id::repeatable;
+
 /// The wait after some failures in a row: doubled from `first` to `longest`, between half of it and all of it.
 pub(crate) fn after(failures: u32, first: Duration, longest: Duration) -> Duration {
     let doubled = first.saturating_mul(1_u32 << failures.saturating_sub(1).min(20)).min(longest);
@@ -10,7 +12,8 @@ pub(crate) fn after(failures: u32, first: Duration, longest: Duration) -> Durati
 
 /// Between half of a time and all of it.
 pub(crate) fn jittered(time: Duration) -> Duration {
-    time.mul_f64(0.5 + rand::random::<f64>() / 2.0)
+    let chance = if repeatable() { 0.5 } else { rand::random::<f64>() };
+    time.mul_f64(0.5 + chance / 2.0)
 }
 
 #[cfg(test)]

@@ -24,6 +24,11 @@ pub fn fresh() -> Uuid {
     }
 }
 
+/// Whether runs of this thread must be the same again when they are repeated: then nothing is left to chance.
+pub fn repeatable() -> bool {
+    NUMBERED.get().is_some()
+}
+
 /// From now on, ids made on this thread are 1, 2, 3 and so on: for simulations that must be repeatable.
 pub fn number_ids_on_this_thread() {
     NUMBERED.set(Some(0));

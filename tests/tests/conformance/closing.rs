@@ -162,6 +162,7 @@ async fn a_removed_instance_leaves_nothing(db: TestDb) -> Result<()> {
             Write::InsertDead(DeadItem { item: case.outgoing("k", T0), died_at: T0 }),
             Write::InsertJournal(case.journal(1)),
             Write::InsertBlob(case.blob("big")),
+            Write::InsertKept(crate::events::kept(case, "c", T0)),
         ]);
         rows.extend(case.started_with(&case.instance.id.to_string()).writes.split_off(1));
         case.write(&*store, rows).await?;
@@ -188,14 +189,17 @@ async fn a_removed_instance_leaves_nothing(db: TestDb) -> Result<()> {
     let not_of_instances = [
         "workflow_batches",
         "workflow_definitions",
+        "workflow_event_triggers",
         "workflow_external_workers",
         "workflow_lanes",
         "workflow_plugins",
+        "workflow_rejected_events",
         "workflow_schedules",
         "workflow_secrets",
         "workflow_senders",
         "workflow_tenants",
         "workflow_tokens",
+        "workflow_topics",
     ];
     let tables = db.tables().await?;
     assert!(tables.len() > not_of_instances.len());

@@ -153,7 +153,7 @@ async fn waits_are_forgotten_by_age(db: TestDb) -> Result<()> {
     Ok(())
 }
 
-fn kept(case: &Case, correlation: &str, expires_at: stepwell::domain::Timestamp) -> KeptEvent {
+pub(crate) fn kept(case: &Case, correlation: &str, expires_at: stepwell::domain::Timestamp) -> KeptEvent {
     KeptEvent {
         id: Uuid::now_v7(),
         tenant: case.tenant.clone(),
