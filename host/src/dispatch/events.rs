@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::backoff;
 use crate::domain::Clock;
 use crate::engine::{Engine, Error};
 
@@ -17,7 +16,7 @@ const OLD_EVERY: u64 = 10;
 pub async fn run(engine: &Engine, clock: &dyn Clock, shutdown: CancellationToken) {
     for round in 1.. {
         tokio::select! {
-            () = tokio::time::sleep(backoff::jittered(ROUND)) => {}
+            () = tokio::time::sleep(ROUND) => {}
             () = shutdown.cancelled() => return,
         }
         if let Err(error) = run_once(engine, clock, round % OLD_EVERY == 0).await {

@@ -34,6 +34,7 @@ twins! {
     20 "0020_secrets",
     21 "0021_dead_items",
     30 "0030_schedules",
+    50 "0050_events",
 }
 
 /// One step of the schema, in both dialects.

@@ -101,7 +101,7 @@ async fn a_wait_is_found_by_both_ids_and_its_tenant(db: TestDb) -> Result<()> {
     let list = async |statuses: Vec<WaitStatus>, execution_id| {
         store.wait_states(&one.tenant, &WaitFilter { execution_id, statuses }, &page()).await
     };
-    assert_eq!(list(vec![], None).await?, [expected.clone()]);
+    assert_eq!(list(vec![], None).await?, std::slice::from_ref(&expected));
     assert_eq!(
         list(vec![WaitStatus::Timeout, WaitStatus::Completed], Some(one.instance.id)).await?,
         [expected]

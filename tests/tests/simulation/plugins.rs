@@ -62,10 +62,12 @@ impl Plugins for Native {
     }
 
     async fn call_step(&self, digest: &Digest, call: &StepCall) -> Result<Answer<Transition>, Fault> {
-        if self.strikes(0.02) {
+        // A trial at a deployment changes nothing, and its fault would only hide a topic until the first wait.
+        let trial = call.context.extra["trial"] == true;
+        if !trial && self.strikes(0.02) {
             return Err(Fault { code: "plugin_trap", message: "simulated".into(), transient: false });
         }
-        if self.strikes(0.02) {
+        if !trial && self.strikes(0.02) {
             return Err(Fault { code: "plugin_timeout", message: "simulated".into(), transient: true });
         }
         let is = |name: &str| *digest == Digest::of(name.as_bytes());

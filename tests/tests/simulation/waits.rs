@@ -278,6 +278,8 @@ fn check(
     assert_eq!(wait.status == WaitStatus::Completed, completed, "{instance:?} {wait:?}");
     assert!(completed || wait.status.dead(), "{wait:?}");
 
+    // What a plugin's fault held up is taken in its order: behind a time-out it comes too late.
+    let held = tables.incidents.values().any(|incident| incident.step_execution_id == step.id);
     // What came is its own, each once.
     let mut names = wait.received_events.clone();
     names.dedup();
@@ -290,7 +292,7 @@ fn check(
         let receipts = told.get(&(id, name)).map(Vec::as_slice).unwrap_or_default();
         let delivered: usize = receipts.iter().map(|receipt| receipt.delivered).sum();
         assert!(delivered <= 1, "it was told twice that {name} was taken: {receipts:?}");
-        assert!(delivered == 0 || has(name), "told, and lost: {receipts:?} {wait:?}");
+        assert!(delivered == 0 || has(name) || held, "told, and lost: {receipts:?} {wait:?}");
         assert!(!has(name) || !receipts.is_empty(), "nobody sent {name}");
         for receipt in receipts {
             let fine = receipt.rejected.is_none_or(|rejection| {
