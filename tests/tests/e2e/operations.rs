@@ -57,9 +57,7 @@ async fn the_openapi_document_is_true(db: TestDb) -> Result<()> {
     for (path, methods) in paths {
         for (method, route) in methods.as_object().context("methods")? {
             assert!(route["responses"].is_object() && route["tags"].is_array(), "{method} {path}");
-            let real = path.replace("{id}", "x").replace("{key}", "x").replace("{version}", "1");
-            let real = real.replace("{nameOrDigest}", "x").replace("{name}", "x");
-            assert!(!real.contains('{'), "{real}");
+            let real = filled_in(path);
             let answer = client.send(&method.to_uppercase(), &real, "").await?;
             let code = answer.body["code"].as_str().unwrap_or_default();
             assert!(!["route_not_found", "method_not_allowed"].contains(&code), "{method} {path}: {code}");
@@ -71,6 +69,16 @@ async fn the_openapi_document_is_true(db: TestDb) -> Result<()> {
     assert!(client.get("/").await?.expect(200)?.as_str().is_some_and(|home| home.contains("/docs")));
     host.stop().await;
     Ok(())
+}
+
+/// A path with something in the place of each of its names.
+fn filled_in(path: &str) -> String {
+    let with = |part: &str| match part {
+        "{version}" => "1".to_owned(),
+        name if name.starts_with('{') => "x".to_owned(),
+        other => other.to_owned(),
+    };
+    path.split('/').map(with).collect::<Vec<_>>().join("/")
 }
 
 stepwell_tests::on_both_databases!(a_host_tells_how_it_is, the_openapi_document_is_true);
