@@ -10,6 +10,7 @@
 mod dead_letters;
 mod intake;
 mod options;
+mod probe;
 mod producer;
 mod reader;
 mod record;
@@ -79,6 +80,7 @@ impl Kafka {
         stop: CancellationToken,
     ) {
         let topics_changed = Arc::new(AtomicBool::new(true));
+        tokio::spawn(probe::run(Arc::clone(self), Arc::clone(clock), stop.clone()));
         let (kafka, engine, clock) = (Arc::clone(self), Arc::clone(engine), Arc::clone(clock));
         let reader = Reader::new(kafka, engine, clock, Arc::clone(&topics_changed), stop);
         let (ended, mut end) = tokio::sync::oneshot::channel();

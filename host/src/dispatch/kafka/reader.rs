@@ -42,10 +42,6 @@ const METADATA_EVERY_MS: u32 = 5_000;
 const STATISTICS_EVERY_MS: u32 = 2_000;
 /// The time between two looks at the topics that workflows name; a deployment is told at once, mostly.
 const TOPICS_EVERY: Duration = Duration::from_secs(30);
-/// The time between two questions whether a broker is there.
-const PROBE_EVERY: Duration = Duration::from_secs(5);
-/// How long it has for an answer.
-const PROBE_MAX: Duration = Duration::from_secs(2);
 /// How long to wait for a first record.
 const POLL_MAX: Duration = Duration::from_millis(100);
 /// The pause after a consumer that broke.
@@ -89,16 +85,11 @@ impl Reader {
     fn read(&self) -> KafkaResult<()> {
         let consumer = self.consumer()?;
         let mut subscribed = Vec::new();
-        let (mut asked_at, mut probed_at) = (None, None);
+        let mut asked_at = None;
         while !self.stop.is_cancelled() {
             if self.topics_changed.swap(false, Ordering::Relaxed) || is_over(asked_at, TOPICS_EVERY) {
                 asked_at = Some(Instant::now());
                 self.follow_topics(&consumer, &mut subscribed)?;
-            }
-            if is_over(probed_at, PROBE_EVERY) {
-                let topic = self.kafka.options.dead_letter_topic.as_str();
-                self.kafka.answered(consumer.fetch_metadata(Some(topic), PROBE_MAX).is_ok());
-                probed_at = Some(Instant::now());
             }
             let records = gather(&consumer)?;
             if records.is_empty() {
