@@ -21,7 +21,7 @@ rm -rf "$folder" "$folder.part"
 mkdir -p "$folder.part"
 # The last one has the broker say on its standard error what goes wrong.
 cat > "$folder.part/pom.xml" << END
-<project xmlns="http://maven.apache.org/POM/4.0.0">
+<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>stepwell</groupId>
   <artifactId>broker</artifactId>
