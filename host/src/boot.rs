@@ -73,6 +73,8 @@ pub async fn start(settings: &Settings) -> Result<Running, Error> {
         retention: RetentionOptions {
             instances_after: settings.keep_instances,
             journals_after: settings.keep_journals,
+            waits_after: settings.keep_waits,
+            rejected_after: settings.keep_rejected,
         },
         keyring: Arc::new(keyring),
         allow_hosts: Arc::new(settings.allow_hosts.clone()),

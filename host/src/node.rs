@@ -162,7 +162,7 @@ impl Node {
                 }),
                 keep_running("events", || {
                     let (node, stop) = (Arc::clone(&node), stop.clone());
-                    async move { events::run(&node.engine, node.clock.as_ref(), stop).await }
+                    async move { events::run(&node.engine, node.clock.as_ref(), node.retention, stop).await }
                 }),
                 keep_running("gauges", || {
                     let (node, stop) = (Arc::clone(&node), stop.clone());

@@ -24,6 +24,8 @@ pub const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 pub const DEFAULT_DATA: &str = "stepwell-data";
 /// How long the journal of an ended instance is kept if nothing is said.
 const KEEP_JOURNALS_DEFAULT: &str = "30d";
+const KEEP_WAITS_DEFAULT: &str = "30d";
+const KEEP_REJECTED_DEFAULT: &str = "7d";
 /// The word for no end.
 const FOREVER: &str = "forever";
 
@@ -63,6 +65,12 @@ pub struct Flags {
     /// How long the journal of an ended instance is kept. [default: 30d]
     #[arg(long, env = "STEPWELL_KEEP_JOURNALS", value_name = "TIME")]
     pub keep_journals: Option<String>,
+    /// How long a wait for events is shown after its end. [default: 30d]
+    #[arg(long, env = "STEPWELL_KEEP_WAITS", value_name = "TIME")]
+    pub keep_waits: Option<String>,
+    /// How long a refused event is shown; of a tenant the newest 10,000 at most. [default: 7d]
+    #[arg(long, env = "STEPWELL_KEEP_REJECTED", value_name = "TIME")]
+    pub keep_rejected: Option<String>,
     /// Whether external tasks have priorities; if not, all have the same, whatever workflows say. [default: true]
     #[arg(long, env = "STEPWELL_TASK_PRIORITIES", value_name = "true|false")]
     pub task_priorities: Option<bool>,
@@ -107,6 +115,12 @@ pub struct Settings {
     /// How long journals of ended instances are kept; none is for ever.
     #[serde(serialize_with = "as_seconds")]
     pub keep_journals: Option<Duration>,
+    /// How long waits are kept after their end; none is for ever.
+    #[serde(serialize_with = "as_seconds")]
+    pub keep_waits: Option<Duration>,
+    /// How long refused events are kept; none is for ever.
+    #[serde(serialize_with = "as_seconds")]
+    pub keep_rejected: Option<Duration>,
     /// Whether external tasks have priorities.
     pub task_priorities: bool,
     /// File with the keys that seal secrets.
@@ -167,6 +181,10 @@ struct File {
     keep_instances: Option<String>,
     #[serde(alias = "keep-journals")]
     keep_journals: Option<String>,
+    #[serde(alias = "keep-waits")]
+    keep_waits: Option<String>,
+    #[serde(alias = "keep-rejected")]
+    keep_rejected: Option<String>,
     #[serde(alias = "task-priorities")]
     task_priorities: Option<bool>,
     #[serde(alias = "secret-key-file")]
@@ -212,6 +230,12 @@ impl Settings {
                 "keep_journals",
                 flags.keep_journals.or(file.keep_journals),
                 KEEP_JOURNALS_DEFAULT,
+            )?,
+            keep_waits: keep("keep_waits", flags.keep_waits.or(file.keep_waits), KEEP_WAITS_DEFAULT)?,
+            keep_rejected: keep(
+                "keep_rejected",
+                flags.keep_rejected.or(file.keep_rejected),
+                KEEP_REJECTED_DEFAULT,
             )?,
             task_priorities: flags.task_priorities.or(file.task_priorities).unwrap_or(true),
             // A file that is named on the command line counts more than a variable.

@@ -1,5 +1,7 @@
 //! Logs on stderr, and traces over OTLP. Who reads neither pays for neither.
 
+pub(crate) mod context;
+
 use std::fmt;
 use std::io::IsTerminal as _;
 use std::sync::Arc;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 use crate::host::until;
 
@@ -35,12 +36,21 @@ pub struct Reply {
     pub body: String,
     /// The wait before it.
     pub after: Duration,
+    /// What it waits for besides.
+    pub gate: Option<Arc<Notify>>,
 }
 
 impl Reply {
     /// An answer with a status and a body.
     pub fn new(status: u16, body: &str) -> Self {
-        Self { status, headers: Vec::new(), body: body.to_owned(), after: Duration::ZERO }
+        Self { status, headers: Vec::new(), body: body.to_owned(), after: Duration::ZERO, gate: None }
+    }
+
+    /// The same, not before the gate is opened.
+    #[must_use]
+    pub fn behind(mut self, gate: &Arc<Notify>) -> Self {
+        self.gate = Some(Arc::clone(gate));
+        self
     }
 
     /// The same with a header.
@@ -147,6 +157,9 @@ async fn answer(stream: TcpStream, book: &Mutex<Book>) -> Result<()> {
         }
     };
     tokio::time::sleep(reply.after).await;
+    if let Some(gate) = &reply.gate {
+        gate.notified().await;
+    }
     let headers: String = reply.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let text = format!(
         "HTTP/1.1 {} Whatever\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n{}",

@@ -1,5 +1,6 @@
 //! What the tests stand on: real hosts, real databases, conditions instead of sleeps.
 
+pub mod collector;
 pub mod command;
 pub mod db;
 pub mod endpoint;

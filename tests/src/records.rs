@@ -46,8 +46,14 @@ pub struct Records {
 impl Records {
     /// A client of the broker at an address.
     pub fn at(brokers: &str) -> Result<Self> {
+        Self::compressing(brokers, "none")
+    }
+
+    /// One that compresses what it writes.
+    pub fn compressing(brokers: &str, codec: &str) -> Result<Self> {
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", brokers).set("message.timeout.ms", "60000").set("linger.ms", "1");
+        config.set("compression.type", codec);
         Ok(Self { brokers: brokers.to_owned(), producer: config.create()? })
     }
 

@@ -78,7 +78,7 @@ pub(super) async fn send(
         payload: body.value,
         id: header(&headers, "idempotency-key")?,
     };
-    let mut receipts = state.node.engine.receive_events(vec![event]).await;
+    let mut receipts = state.node.engine.receive_events(vec![(event, tracing::Span::current())]).await;
     let receipt = receipts.pop().ok_or_else(Problem::internal)??;
     Ok(JsonAnswer(receipt.into()))
 }

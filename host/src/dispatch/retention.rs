@@ -11,13 +11,24 @@ use crate::engine::{Engine, Error};
 /// The time between two rounds.
 const ROUND: Duration = Duration::from_secs(60);
 
-/// How long things are kept after their instance ended; for ever if absent.
+/// How long things are kept, as a rule after their instance ended; for ever if absent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RetentionOptions {
     /// Instances with everything of theirs.
     pub instances_after: Option<Duration>,
     /// Journals alone; batches go with them, by the time that they were over.
     pub journals_after: Option<Duration>,
+    /// Waits for events, by the time that they ended.
+    pub waits_after: Option<Duration>,
+    /// Events that were refused, by the time that they came.
+    pub rejected_after: Option<Duration>,
+}
+
+impl RetentionOptions {
+    /// Before when something is old, if it is kept so long.
+    pub(super) fn before(now: Timestamp, kept: Option<Duration>) -> Option<Timestamp> {
+        kept.map(|kept| now.plus_millis(-i64::try_from(kept.as_millis()).unwrap_or(i64::MAX)))
+    }
 }
 
 /// Removes what is old, every minute or so, until the shutdown.
@@ -44,9 +55,8 @@ pub async fn run_once(
     options: RetentionOptions,
     shutdown: &CancellationToken,
 ) -> Result<usize, Error> {
-    let before = |kept: Duration| now.plus_millis(-i64::try_from(kept.as_millis()).unwrap_or(i64::MAX));
-    let instances_before = options.instances_after.map(before);
-    let journals_before = options.journals_after.map(before);
+    let instances_before = RetentionOptions::before(now, options.instances_after);
+    let journals_before = RetentionOptions::before(now, options.journals_after);
     if let Some(before) = journals_before {
         engine.forget_batches(before).await?;
     }

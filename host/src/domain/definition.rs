@@ -59,6 +59,16 @@ impl Workflow {
         self.index.get(id).map(|&at| &self.steps[at])
     }
 
+    /// Whether an instance that fails has anything to undo.
+    pub fn compensates(&self) -> bool {
+        self.steps.iter().any(|step| step.compensate.is_some())
+    }
+
+    /// The step that a step undoes, if that is what it is for.
+    pub fn undoing(&self, id: &str) -> Option<&Arc<Step>> {
+        self.steps.iter().find(|step| step.compensate.as_deref() == Some(id))
+    }
+
     /// Steps that no path leads to: an instance begins with them.
     pub fn roots(&self) -> impl Iterator<Item = &Arc<Step>> {
         self.steps.iter().filter(|step| step.incoming == 0)
@@ -98,6 +108,8 @@ pub struct Step {
     pub until: Option<String>,
     /// Steps that wait for the end of this one to end themselves.
     pub watchers: Vec<String>,
+    /// The step that undoes it, if the instance fails after it has completed.
+    pub compensate: Option<String>,
 }
 
 /// How long a step or an instance may take, and what happens if it takes longer.

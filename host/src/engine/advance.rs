@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::draft::Draft;
 use super::port::Write;
 use super::port::write::{InstanceClosed, StepClosed};
-use super::{Engine, Error, decide, ledger, until};
+use super::{Engine, Error, compensate, decide, ledger, until};
 use crate::domain::definition::{ErrorTarget, Step};
 use crate::domain::instance::InstanceStatus;
 use crate::domain::step::StepStatus;
@@ -24,6 +24,9 @@ pub(super) async fn run(engine: &Engine, draft: &mut Draft) -> Result<(), Error>
             draft.ready.clear();
             draft.watchers.clear();
             return Ok(());
+        }
+        if compensate::under_way(draft) {
+            return compensate::go_on(engine, draft).await;
         }
         if let Some(id) = draft.ready.pop_front() {
             let Some(definition) = draft.workflow.step(&id).cloned() else { continue };
@@ -86,8 +89,13 @@ pub(super) fn close_instance(draft: &mut Draft, status: InstanceStatus, failure:
     }));
 }
 
-fn fail_instance(draft: &mut Draft, failure: Failure) {
-    close_instance(draft, InstanceStatus::Failed, failure);
+/// An instance fails: at once, or when it has undone what is to be undone.
+pub(super) fn fail_instance(draft: &mut Draft, failure: Failure) {
+    if draft.workflow.compensates() {
+        compensate::begin(draft, failure);
+    } else {
+        close_instance(draft, InstanceStatus::Failed, failure);
+    }
 }
 
 fn end(draft: &mut Draft, definition: &Arc<Step>, status: StepStatus) {

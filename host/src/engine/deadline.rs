@@ -7,14 +7,12 @@ use serde_json::{Value, json};
 
 use super::definition::{due_after, template};
 use super::draft::Draft;
-use super::port::write::{IncidentDone, StepKey};
+use super::port::write::StepKey;
 use super::port::{Hint, Write};
-use super::{Engine, Error, advance, apply, ledger, record};
+use super::{Engine, Error, advance, apply, compensate, hold, ledger, record};
 use crate::domain::definition::{Deadline, Escalation, Step, Template};
 use crate::domain::effect::Effect;
 use crate::domain::id::fresh;
-use crate::domain::instance::InstanceStatus;
-use crate::domain::page::PageRequest;
 use crate::domain::reminder::{Reminder, ReminderStatus};
 use crate::domain::step::StepStatus;
 use crate::domain::timer::Timer;
@@ -25,8 +23,6 @@ use crate::domain::{StepExecutionId, TimerId, Timestamp};
 pub(super) const KEY: &str = "\u{1}deadline";
 /// What its timer is called.
 const TIMER_TYPE: &str = "DEADLINE";
-/// Open incidents of one instance that are looked at.
-const INCIDENTS_MAX: u32 = 500;
 
 /// When a deadline is, from what its template has become; or a sentence that begins with the field.
 pub(super) fn due(after: &Value, now: Timestamp) -> Result<Timestamp, String> {
@@ -111,14 +107,14 @@ fn set(draft: &mut Draft, execution: StepExecutionId, step_id: String, at: Times
 pub(super) async fn passed(engine: &Engine, draft: &mut Draft, timer: &Timer) -> Result<(), Error> {
     if timer.step_execution_id.0 == draft.instance.id.0 {
         let Some(deadline) = draft.workflow.deadline.clone() else { return Ok(()) };
-        // Its last step has ended in the same fold: it is in time.
-        if draft.instance.open_steps == 0 {
+        // Its last step has ended in the same fold: it is in time. And one that fails has no deadline for undoing.
+        if draft.instance.open_steps == 0 || compensate::under_way(draft) {
             return Ok(());
         }
         match deadline.escalation {
             Escalation::Error(code) => {
                 let failure = Failure::new(&code, format!("the instance was to end by {}", timer.trigger_at));
-                advance::close_instance(draft, InstanceStatus::Failed, failure);
+                advance::fail_instance(draft, failure);
             }
             Escalation::Event(name) => publish(draft, timer, name),
             Escalation::Remind(note) => remind(engine, draft, timer, &note),
@@ -134,7 +130,7 @@ pub(super) async fn passed(engine: &Engine, draft: &mut Draft, timer: &Timer) ->
     match deadline.escalation {
         Escalation::Error(code) => {
             if status == StepStatus::Incident {
-                resolve_incidents(engine, draft, timer.step_execution_id).await?;
+                hold::release(engine, draft, timer.step_execution_id).await?;
             }
             let failure = Failure::new(&code, format!("the step was to end by {}", timer.trigger_at));
             record::deadline(draft, &definition, format!("failed: {code}: the deadline has passed"));
@@ -192,20 +188,6 @@ fn remind(engine: &Engine, draft: &mut Draft, timer: &Timer, note: &Template) {
             created_at: draft.now,
         })),
     }
-}
-
-/// A step that ends while it is held has no use for its incidents.
-async fn resolve_incidents(engine: &Engine, draft: &mut Draft, step: StepExecutionId) -> Result<(), Error> {
-    let page = PageRequest { after: None, limit: INCIDENTS_MAX };
-    let (tenant, id) = (draft.instance.tenant.clone(), draft.instance.id);
-    for incident in engine.parts.store.incidents(&tenant, Some(id), true, &page).await? {
-        if incident.step_execution_id == step {
-            let done = IncidentDone { tenant: tenant.clone(), id: incident.id, at: draft.now };
-            draft.writes.push(Write::ResolveIncident(done));
-            draft.instance.open_incidents -= 1;
-        }
-    }
-    Ok(())
 }
 
 /// Tells whoever waits for it, by the business key, or else the instance's id.

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use super::draft::Draft;
 use super::port::Write;
-use super::{Parts, deliver};
+use super::port::write::IncidentDone;
+use super::{Engine, Error, Parts, deliver};
 use crate::domain::definition::Step;
 use crate::domain::event::Event;
 use crate::domain::incident::Incident;
+use crate::domain::page::PageRequest;
 use crate::domain::plugin::Fault;
 use crate::domain::step::StepStatus;
-use crate::domain::{EventId, IncidentId};
+use crate::domain::{EventId, IncidentId, StepExecutionId};
 
 /// Holds a step. `event` is what was being consumed; `kept` its place in the inbox, if it has one already.
 pub(super) fn step(
@@ -47,6 +49,37 @@ pub(super) fn step(
     }));
     draft.instance.open_incidents += 1;
     draft.set_status(definition, StepStatus::Incident);
+}
+
+/// A step that ends while it is held has no use for its incident, be that written down or not yet.
+pub(super) async fn release(
+    engine: &Engine,
+    draft: &mut Draft,
+    execution: StepExecutionId,
+) -> Result<(), Error> {
+    let at = draft.now;
+    for write in &mut draft.writes {
+        if let Write::InsertIncident(incident) = write
+            && incident.step_execution_id == execution
+            && incident.resolved_at.is_none()
+        {
+            incident.resolved_at = Some(at);
+            draft.instance.open_incidents -= 1;
+            return Ok(());
+        }
+    }
+    // A step has one open incident at most.
+    let limit = u32::try_from(draft.workflow.steps.len()).unwrap_or(u32::MAX);
+    let (tenant, id) = (draft.instance.tenant.clone(), draft.instance.id);
+    let page = PageRequest { after: None, limit };
+    for incident in engine.parts.store.incidents(&tenant, Some(id), true, &page).await? {
+        if incident.step_execution_id == execution {
+            let done = IncidentDone { tenant: tenant.clone(), id: incident.id, at };
+            draft.writes.push(Write::ResolveIncident(done));
+            draft.instance.open_incidents -= 1;
+        }
+    }
+    Ok(())
 }
 
 /// The fault of a step type that nobody serves here.

@@ -9,6 +9,7 @@ mod apply;
 mod batch;
 mod cancel;
 mod committer;
+mod compensate;
 mod configure;
 mod crowd;
 mod deadline;

@@ -54,6 +54,11 @@ pub(super) fn deadline(draft: &mut Draft, definition: &Step, note: String) {
     step_line(draft, definition, "deadline", None, note, None, None, NO_USAGE);
 }
 
+/// A step that was done is to be undone.
+pub(super) fn compensation(draft: &mut Draft, definition: &Step, note: String) {
+    step_line(draft, definition, "compensation", None, note, None, None, NO_USAGE);
+}
+
 /// A mapper answered.
 pub(super) fn transform(
     draft: &mut Draft,

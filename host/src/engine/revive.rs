@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::mailbox::Taken;
 use super::port::{Guard, Write};
 use super::task::availability;
-use super::{Engine, Error, decide, give_up, ledger, record};
+use super::{Engine, Error, compensate, decide, give_up, ledger, record};
 use crate::domain::definition::Step;
 use crate::domain::instance::InstanceStatus;
 use crate::domain::step::{StepExecution, StepStatus};
@@ -115,6 +115,9 @@ pub(super) fn failed_step(
         return Err(settled(format!(
             "the onError of step '{id}' has taken the failure; start a new instance"
         )));
+    }
+    if compensate::has_begun(draft) {
+        return Err(settled("the instance has begun to undo what it had done; start a new one".into()));
     }
     if step.status != StepStatus::Failed || instance.status != InstanceStatus::Failed {
         let (step, instance) = (step.status.label(), instance.status.label());

@@ -1,6 +1,7 @@
 //! `stepwell sender` and `stepwell reminder`.
 
-use stepwell_tests::command::Host;
+use stepwell_tests::command::{Host, http};
+use stepwell_tests::endpoint::{Endpoint, Reply};
 
 use crate::support::{folder, instance_in};
 
@@ -39,5 +40,56 @@ async fn senders_are_set_and_tries_are_listed() {
     host.cli(&["reminder", "list", "--status", "lost"]).await.exits(1);
     host.cli(&["sender", "delete", "team"]).await.exits(0);
     host.cli(&["sender", "delete", "team"]).await.exits(3);
+    host.stop().await;
+}
+
+/// Whatever is logged, secrets are not: neither where they are used nor where that goes wrong.
+#[tokio::test]
+async fn secrets_are_in_no_log() {
+    const VALUE: &str = "hush-4be1c7";
+    let endpoint = Endpoint::start().await.unwrap();
+    endpoint.reply(&format!("/{VALUE}/bad"), vec![Reply::new(500, "")]);
+    let (data, allowed) = (folder(), format!("127.0.0.1:{}", endpoint.port()));
+    let host = Host::on_sqlite(&data, &["--log", "trace", "--allow-hosts", &allowed]).await;
+    for (name, value) in [
+        ("GOOD", endpoint.url(&format!("/{VALUE}/good"))),
+        ("BAD", endpoint.url(&format!("/{VALUE}/bad"))),
+        ("KEY", format!("{VALUE}-key")),
+    ] {
+        let body = serde_json::json!({ "value": value, "hosts": [allowed] });
+        let answer =
+            http().put(host.at(&format!("/api/v1/secrets/{name}"))).json(&body).send().await.unwrap();
+        assert_eq!(answer.status(), 201);
+    }
+    for name in ["good", "bad"] {
+        let secret = name.to_uppercase();
+        let set = [
+            "sender",
+            "set",
+            name,
+            "--channel",
+            "webhook",
+            "--url-secret",
+            &secret,
+            "--signing-secret",
+            "KEY",
+        ];
+        host.cli(&set).await.exits(0);
+        let file = data.path().join("tell.yaml");
+        let source = format!(
+            "steps:\n  - id: tell\n    type: REMINDER\n    config: {{ channel: WEBHOOK, sender: {name}, message: m, required: true, \
+             retry: {{ maxAttempts: 2, initialMs: 10, maxMs: 10 }} }}\n    onError: end\n"
+        );
+        std::fs::write(&file, source).unwrap();
+        host.cli(&["workflow", "deploy", file.to_str().unwrap(), "--key", name]).await.exits(0);
+        let started = host.cli_json(&["instance", "start", name]).await;
+        instance_in(&host.url, started["id"].as_str().unwrap(), "completed").await;
+    }
+    assert_eq!(endpoint.received(&format!("/{VALUE}/good")).len(), 1, "it was used");
+    assert_eq!(endpoint.received(&format!("/{VALUE}/bad")).len(), 2);
+    let log = host.log();
+    assert!(log.contains("TRACE"), "everything is logged");
+    let told: Vec<&str> = log.lines().filter(|line| line.contains(VALUE)).collect();
+    assert!(told.is_empty(), "{told:#?}");
     host.stop().await;
 }

@@ -54,6 +54,17 @@ async fn flags_win_over_variables_and_variables_over_the_file() {
 }
 
 #[tokio::test]
+async fn what_is_kept_and_how_long_is_a_setting() {
+    let usual = show("", &[], &[]).await.exits(0).json();
+    assert_eq!((&usual["keep_waits"], &usual["keep_rejected"]), (&"2592000s".into(), &"604800s".into()));
+    let variables = [("STEPWELL_KEEP_REJECTED", "1h")];
+    let chosen = show("keep_waits = '2d'", &variables, &[]).await.exits(0).json();
+    assert_eq!((&chosen["keep_waits"], &chosen["keep_rejected"]), (&"172800s".into(), &"3600s".into()));
+    let wrong = show("", &[], &["--keep-waits", "soon"]).await.exits(78);
+    assert!(wrong.stderr.contains("keep_waits: 'soon' is not a time"), "{wrong:?}");
+}
+
+#[tokio::test]
 async fn a_key_that_is_not_a_setting_is_named() {
     for (file, named) in [
         ("lisen = '127.0.0.1:1'", "lisen"),

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod batches;
+mod compensation;
 mod dead_letters;
 mod deadlines;
 mod definitions;

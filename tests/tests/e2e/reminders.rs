@@ -1,5 +1,7 @@
 //! Notes to Slack and to webhooks: what arrives, what is tried again, what a step makes of it, and when it is over.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use stepwell::domain::address::AllowHosts;
@@ -7,6 +9,7 @@ use stepwell::engine::keyring::authenticate;
 use stepwell_tests::db::TestDb;
 use stepwell_tests::endpoint::{Endpoint, Reply};
 use stepwell_tests::host::{Client, Host, step, until};
+use tokio::sync::Notify;
 
 use crate::requests::found_in;
 
@@ -211,6 +214,35 @@ async fn reminders_end_with_the_step_that_is_waited_for(db: TestDb) -> Result<()
     Ok(())
 }
 
+/// A note that could not be sent is not sent late: what it reminds of has ended meanwhile.
+async fn a_note_of_what_has_ended_is_not_sent_again(db: TestDb) -> Result<()> {
+    let endpoint = Endpoint::start().await?;
+    let gate = Arc::new(Notify::new());
+    endpoint.reply("/busy", vec![Reply::new(503, "").behind(&gate), Reply::new(200, "")]);
+    let host = host(&db, &[&endpoint]).await?;
+    let client = &host.client;
+    let config = json!({
+        "channel": "SLACK", "recipients": [endpoint.url("/busy")], "message": "Please approve", "retry": quick(5),
+        "every": "1h",
+    });
+    let steps = json!([
+        { "id": "approve", "type": "EXTERNAL_TASK", "dependsOn": [], "config": { "taskType": "approve" } },
+        { "id": "nag", "type": "REMINDER", "dependsOn": [], "until": "approve", "config": config },
+        { "id": "after", "type": "EXTERNAL_TASK", "dependsOn": ["approve", "nag"], "config": { "taskType": "after" } },
+    ]);
+    let id = start(client, steps).await?;
+    endpoint.wait_for("/busy", 1).await?;
+    client.work("approve", &json!({})).await?;
+    gate.notify_one();
+    until("it is given up", async || Ok(db.count("workflow_outbox").await? == 0)).await?;
+    assert_eq!(endpoint.received("/busy").len(), 1);
+    let rows = tries(client, &id).await?;
+    assert_eq!(rows.iter().map(|row| &row["status"]).collect::<Vec<_>>(), ["FAILED"], "{rows:?}");
+    assert_eq!(db.count("workflow_outbox_dead").await?, 0, "nobody is asked to look at it");
+    host.stop().await;
+    Ok(())
+}
+
 /// A deadline that has passed tells people, and all goes on.
 async fn a_deadline_tells_people(db: TestDb) -> Result<()> {
     let endpoint = Endpoint::start().await?;
@@ -269,6 +301,7 @@ stepwell_tests::on_both_databases!(
     a_webhook_is_signed,
     those_who_have_it_are_not_told_again,
     reminders_end_with_the_step_that_is_waited_for,
+    a_note_of_what_has_ended_is_not_sent_again,
     a_deadline_tells_people,
     neighbours_are_not_told,
 );

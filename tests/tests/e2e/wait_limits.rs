@@ -1,11 +1,17 @@
 //! `wait_events` when something is missing: time-outs, what an operator mends, events that are refused, and triggers.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+use stepwell::dispatch::events;
+use stepwell::dispatch::retention::RetentionOptions;
+use stepwell::domain::{Clock as _, TenantId};
 use stepwell_tests::db::TestDb;
 use stepwell_tests::host::{Client, Host, step, until};
 use stepwell_tests::on_both_databases;
 
+use super::still::{HOUR_MS, Still};
 use super::wait_events::{callback, event, one_wait, wait_of};
 
 /// Two named events; the first is required and the second is not.
@@ -214,6 +220,27 @@ async fn what_is_not_for_a_wait_is_refused_with_its_reason(db: TestDb) -> Result
     Ok(())
 }
 
+/// Waits that ended are forgotten by their age, and those that wait are not.
+async fn what_is_old_is_forgotten(db: TestDb) -> Result<()> {
+    let host = Still::on(&db).await?;
+    let wait = one_wait(&two("all", "fail"));
+    host.deploy_source("w", &wait).await?;
+    let (ended, waits) = (host.start("w", json!({})).await?, host.start("w", json!({})).await?);
+    host.node.engine.cancel(&TenantId::default(), ended, "").await?;
+    let kept = RetentionOptions { waits_after: Some(Duration::from_secs(24 * 3_600)), ..Default::default() };
+    let round = async |options| events::run_once(&host.node.engine, host.clock.now(), Some(options)).await;
+    host.clock.turn(24 * HOUR_MS);
+    round(kept).await?;
+    assert_eq!(db.count("execution_wait_states").await?, 2, "it is not older than that");
+    host.clock.turn(1);
+    round(RetentionOptions::default()).await?;
+    assert_eq!(db.count("execution_wait_states").await?, 2, "for ever, if nothing is said");
+    round(kept).await?;
+    assert_eq!(db.count("execution_wait_states where status = 'waiting'").await?, 1, "{waits} still waits");
+    assert_eq!(db.count("execution_wait_states").await?, 1);
+    Ok(())
+}
+
 async fn events_start_workflows_once_each(db: TestDb) -> Result<()> {
     let host = Host::start(&db).await?;
     let client = &host.client;
@@ -273,5 +300,6 @@ on_both_databases!(
     the_twelve_cells,
     a_wait_that_failed_is_completed_by_hand_or_retried,
     what_is_not_for_a_wait_is_refused_with_its_reason,
+    what_is_old_is_forgotten,
     events_start_workflows_once_each,
 );

@@ -5,6 +5,7 @@ use serde_json::json;
 use stepwell_tests::db::TestDb;
 use stepwell_tests::host::{step, until};
 use stepwell_tests::kafka;
+use stepwell_tests::records::Records;
 
 use crate::setting::{Setting, figure, stop};
 use crate::waiting::{Waiting, resumed, workflow};
@@ -174,7 +175,29 @@ async fn records_are_one_tenants(db: TestDb) -> Result<()> {
     Ok(())
 }
 
+/// Records come compressed as their writers like it.
+async fn compressed_records_are_read(db: TestDb) -> Result<()> {
+    let Some(broker) = kafka::shared()? else { return Ok(()) };
+    let setting = Setting::new(broker)?;
+    let topic = setting.topic("in");
+    setting.records.make(&topic, 1).await?;
+    let host = setting.host(&db).await?;
+    host.client.deploy("order", workflow(&topic, false)).await?;
+    for codec in ["gzip", "snappy", "lz4", "zstd"] {
+        let waiting = Waiting::start(&host.client, &db, "order").await?;
+        let mut record = waiting.record();
+        // What is too small is written as it is.
+        record["padding"] = "again and ".repeat(500).into();
+        let writer = Records::compressing(&broker.address(), codec)?;
+        writer.write_json(&topic, codec, &record).await?;
+        host.client.instance_is(&waiting.execution, "completed").await?;
+    }
+    host.stop().await;
+    Ok(())
+}
+
 stepwell_tests::on_both_databases!(
+    compressed_records_are_read,
     records_resume_waits,
     either_may_come_first,
     records_start_workflows,

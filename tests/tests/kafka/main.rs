@@ -7,5 +7,6 @@ mod bench;
 mod events;
 mod publish;
 mod setting;
+mod traces;
 mod trouble;
 mod waiting;

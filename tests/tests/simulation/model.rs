@@ -11,8 +11,8 @@ use stepwell::domain::{InstanceId, StepExecutionId};
 use super::clients::Told;
 use super::memory::Tables;
 
-/// Workflows by key: a sequence, a fan-in, an error path, a timer, a step with two tasks.
-pub const WORKFLOWS: [(&str, &str); 5] = [
+/// Workflows by key: a sequence, a fan-in, an error path, a timer, a step with two tasks, steps that are undone.
+pub const WORKFLOWS: [(&str, &str); 6] = [
     ("pair", "steps: [{id: p, type: PAIR}, {id: t, type: TASK}]"),
     ("sequence", "steps: [{id: a, type: TASK}, {id: b, type: NOW}, {id: c, type: TASK}]"),
     (
@@ -26,6 +26,12 @@ pub const WORKFLOWS: [(&str, &str); 5] = [
           {id: fix, type: TASK}]",
     ),
     ("timer", "steps: [{id: w, type: WAIT, config: {ms: 7000}}, {id: t, type: TASK}]"),
+    (
+        "undone",
+        "steps: [{id: a, type: TASK, compensate: ua}, {id: b, type: TASK, compensate: ub},
+          {id: w, type: WAIT, config: {ms: 7000}, dependsOn: [b]}, {id: t, type: TASK, dependsOn: [b]},
+          {id: ua, type: TASK}, {id: ub, type: TASK}]",
+    ),
 ];
 
 /// Whether all instances have ended.
@@ -82,16 +88,21 @@ fn check_instance(tables: &Tables, instance: &Instance) {
         "fan" => !["a", "b", "c", "e"].into_iter().any(failed),
         "errors" => !failed("fix"),
         "pair" => !failed("p") && !failed("t"),
+        "undone" => !["a", "b", "t"].into_iter().any(failed),
         _ => !failed("t"),
     };
     let wanted = if expected { InstanceStatus::Completed } else { InstanceStatus::Failed };
     assert_eq!(instance.status, wanted, "{instance:?}: {steps:?}");
+    if instance.workflow_key == "undone" {
+        check_undone(tables, &steps, wanted);
+    }
     if wanted == InstanceStatus::Completed {
         match instance.workflow_key.as_str() {
             "sequence" => assert!(done("a") && done("b") && done("c")),
             "fan" => assert!(["a", "b", "c", "d", "e"].into_iter().all(done)),
             "errors" => check_error_path(&steps),
             "pair" => assert!(done("p") && done("t")),
+            "undone" => assert!(["a", "b", "w", "t"].into_iter().all(done)),
             _ => assert!(done("w") && done("t")),
         }
     }
@@ -109,6 +120,20 @@ fn check_error_path(steps: &HashMap<&str, &StepExecution>) {
         }
         (_, Some("boom")) => assert_eq!((b, fix), (StepStatus::Skipped, StepStatus::Completed)),
         _ => assert_eq!((b, fix), (StepStatus::Skipped, StepStatus::Skipped)),
+    }
+}
+
+/// What completed is undone if the instance has failed, and only then: `b`, which came after `a`, before it.
+fn check_undone(tables: &Tables, steps: &HashMap<&str, &StepExecution>, instance: InstanceStatus) {
+    let done = |step: &str| steps.get(step).is_some_and(|row| row.status == StepStatus::Completed);
+    let begun = |step: &str| steps.get(step).is_some_and(|row| row.started_at.is_some());
+    for (step, undoes) in [("a", "ua"), ("b", "ub")] {
+        assert_eq!(begun(undoes), instance == InstanceStatus::Failed && done(step), "{steps:?}");
+    }
+    if begun("ua") && begun("ub") {
+        let first = |step: &str| tables.journal.iter().position(|line| line.subject_id == steps[step].id.0);
+        let last = |step: &str| tables.journal.iter().rposition(|line| line.subject_id == steps[step].id.0);
+        assert!(last("ub") < first("ua"), "one after the other: {steps:?}");
     }
 }
 

@@ -235,7 +235,7 @@ async fn arrive(
         payload,
         id: None,
     };
-    node.engine.receive_events(vec![event]).await.remove(0)
+    node.engine.receive_events(vec![(event, tracing::Span::none())]).await.remove(0)
 }
 
 /// Events that are for nobody, or for somebody else: none of them may be taken.

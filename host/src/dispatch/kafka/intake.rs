@@ -72,7 +72,8 @@ impl Intake {
         for record in records {
             match record.read(&self.reading) {
                 Read::Event(event) => {
-                    events.push(*event);
+                    let span = record.span();
+                    events.push((*event, span));
                     sent.push(record);
                 }
                 Read::Empty => count(&record, "empty"),

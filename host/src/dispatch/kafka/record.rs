@@ -2,6 +2,7 @@
 
 use crate::domain::TenantId;
 use crate::domain::incoming::{EventSource, IncomingEvent};
+use crate::telemetry::context::{self, TRACEPARENT};
 
 /// A record of Kafka, as bytes.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +88,23 @@ impl Record {
         text(value)
             .and_then(|name| name.parse().ok())
             .ok_or_else(|| format!("its header `{header}` is no name of a tenant"))
+    }
+
+    /// What is done with it belongs to the trace that its header names.
+    pub(super) fn span(&self) -> tracing::Span {
+        let span = tracing::info_span!(
+            "record",
+            topic = self.topic,
+            partition = self.partition,
+            offset = self.offset,
+            otel.kind = "consumer",
+            otel.name = format!("process {}", self.topic),
+        );
+        let header = self.headers.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case(TRACEPARENT));
+        if let Some(parent) = header.and_then(|(_, value)| context::parse(&text(value)?)) {
+            context::continue_with(&span, parent);
+        }
+        span
     }
 
     /// The same each time that it comes. A topic that was made anew counts from zero again, so the time is in it.

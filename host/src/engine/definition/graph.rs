@@ -64,6 +64,7 @@ pub(super) fn link(draft: &Draft, report: &mut Report<'_>) -> Graph {
         }
     }
     link_errors(draft, &index, &mut nodes, &mut before, report);
+    link_undoing(draft, &index, &mut nodes, &mut before, report);
     let ancestors = match order(&before) {
         Ok(order) => ancestors(&order, &before),
         Err(cycle) => {
@@ -89,9 +90,35 @@ fn index<'a>(draft: &'a Draft, report: &mut Report<'_>) -> HashMap<&'a str, usiz
     index
 }
 
-/// The steps that errors lead to.
+/// The steps that errors lead to, and those that undo others.
 fn handlers(draft: &Draft) -> HashSet<&str> {
-    draft.steps.iter().flat_map(|step| step.on_error.steps()).collect()
+    draft
+        .steps
+        .iter()
+        .flat_map(|step| step.on_error.steps().into_iter().chain(step.compensate.as_deref()))
+        .collect()
+}
+
+/// A step that undoes another begins when that has ended, and is no root; no path leads to it otherwise.
+fn link_undoing(
+    draft: &Draft,
+    index: &HashMap<&str, usize>,
+    nodes: &mut [Node],
+    before: &mut [Vec<usize>],
+    report: &mut Report<'_>,
+) {
+    for (at, step) in draft.steps.iter().enumerate() {
+        let Some(id) = &step.compensate else { continue };
+        let field = step.field.key("compensate");
+        match index.get(id.as_str()) {
+            Some(&other) if other == at => report.add(&field, "a step cannot undo itself"),
+            Some(&other) => {
+                nodes[other].incoming += 1;
+                before[other].push(at);
+            }
+            None => report.add(&field, unknown(id, index)),
+        }
+    }
 }
 
 fn link_errors(

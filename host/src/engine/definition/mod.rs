@@ -8,6 +8,7 @@
 //! after it follows the step before it, not the handler.
 
 mod check;
+mod compensate;
 mod deadline;
 mod graph;
 mod json;
@@ -121,6 +122,7 @@ fn build(
     if report.is_empty() {
         check::references(&draft, &graph, report);
         until::check(&draft, &graph, plugins, report);
+        compensate::check(&draft, report);
     }
     let mut watchers = until::watchers(&draft);
     let steps: Vec<Arc<Step>> = draft
@@ -144,6 +146,7 @@ fn build(
                 mapping: step.mapping,
                 properties: step.properties,
                 until: step.until,
+                compensate: step.compensate,
             })
         })
         .collect();

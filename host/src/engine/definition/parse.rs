@@ -27,7 +27,7 @@ const DOCUMENT_FIELDS: [&str; 11] = [
     "nodes",
 ];
 const DOCUMENT_LATER: [&str; 1] = ["inputVariables"];
-const STEP_FIELDS: [&str; 14] = [
+const STEP_FIELDS: [&str; 15] = [
     "id",
     "name",
     "description",
@@ -42,8 +42,9 @@ const STEP_FIELDS: [&str; 14] = [
     "extensionProperties",
     "deadline",
     "until",
+    "compensate",
 ];
-const STEP_LATER: [&str; 4] = ["when", "retry", "retryWhen", "compensate"];
+const STEP_LATER: [&str; 3] = ["when", "retry", "retryWhen"];
 
 /// The mapper behind `outputMapping`.
 const JSONPATH: &str = "jsonpath";
@@ -76,6 +77,8 @@ pub(super) struct DraftStep {
     pub(super) deadline: Option<Deadline>,
     /// The step that it ends with.
     pub(super) until: Option<String>,
+    /// The step that undoes it.
+    pub(super) compensate: Option<String>,
     /// Where the mapper is named.
     pub(super) mapping_field: Field,
 }
@@ -172,6 +175,7 @@ fn step(value: &Value, field: Field, priorities: &Priorities, report: &mut Repor
         properties: properties::of_step(step, &field, report),
         deadline: deadline::read(step, &field, report),
         until: text(step, "until", &field, report),
+        compensate: text(step, "compensate", &field, report),
         id,
         step_type,
         raw_config,

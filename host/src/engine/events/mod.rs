@@ -17,6 +17,8 @@ mod wait;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use tracing::{Instrument as _, Span};
+
 pub use self::callback::CallbackTarget;
 use self::deliver::Parcel;
 pub(super) use self::deliver::{Arrival, deliver, drain_kept, keep};
@@ -47,14 +49,19 @@ struct Rules {
 type RuleBook = HashMap<(String, TenantId), Rules>;
 
 impl Engine {
-    /// Takes events in, side by side; what became of each, in order. An error means that an event must be handed in
-    /// again; anything else is done for good, and committed.
-    pub async fn receive_events(self: &Arc<Self>, events: Vec<IncomingEvent>) -> Vec<Result<Receipt, Error>> {
+    /// Takes events in, side by side, each in a span of its own; what became of each, in order. An error means that an
+    /// event must be handed in again; anything else is done for good, and committed.
+    pub async fn receive_events(
+        self: &Arc<Self>,
+        events: Vec<(IncomingEvent, Span)>,
+    ) -> Vec<Result<Receipt, Error>> {
+        let (events, spans): (Vec<_>, Vec<_>) = events.into_iter().unzip();
         let prepared = match self.prepare(&events).await {
             Ok(prepared) => prepared,
             Err(error) => return events.iter().map(|_| Err(error.clone())).collect(),
         };
-        let taken = events.into_iter().map(|event| self.receive(event, &prepared));
+        let taken = events.into_iter().zip(spans);
+        let taken = taken.map(|(event, span)| self.receive(event, &prepared).instrument(span));
         futures::future::join_all(taken).await
     }
 

@@ -10,10 +10,6 @@ use crate::engine::{Engine, Error};
 const GIVEN_UP_MAX: u32 = 200;
 /// Refused events that are shown of one tenant.
 const REJECTED_PER_TENANT_MAX: u32 = 10_000;
-/// How long a refused event is shown.
-const REJECTED_MS: i64 = 7 * 86_400_000;
-/// How long a wait is shown after its end.
-const WAITS_MS: i64 = 30 * 86_400_000;
 /// Waits that are forgotten in one transaction.
 const WAITS_MAX: u32 = 500;
 
@@ -36,14 +32,20 @@ impl Engine {
         Ok(expired.len() >= GIVEN_UP_MAX as usize)
     }
 
-    /// Forgets refused events and waits that are old.
-    pub async fn forget_events(&self, now: Timestamp) -> Result<(), Error> {
-        let rejected = RejectedForgotten {
+    /// Forgets waits that ended and events that were refused before a time, and of the refused all but the newest.
+    pub async fn forget_events(
+        &self,
+        waits_before: Option<Timestamp>,
+        rejected_before: Option<Timestamp>,
+    ) -> Result<(), Error> {
+        let mut writes = vec![Write::ForgetRejected(RejectedForgotten {
             per_tenant_max: REJECTED_PER_TENANT_MAX,
-            created_before: now.plus_millis(-REJECTED_MS),
-        };
-        let waits = WaitsForgotten { ended_before: now.plus_millis(-WAITS_MS), rows_max: WAITS_MAX };
-        let writes = vec![Write::ForgetRejected(rejected), Write::ForgetWaits(waits)];
+            created_before: rejected_before.unwrap_or(Timestamp::from_millis(0)),
+        })];
+        writes
+            .extend(waits_before.map(|ended_before| {
+                Write::ForgetWaits(WaitsForgotten { ended_before, rows_max: WAITS_MAX })
+            }));
         self.committer.commit(WriteSet { writes, ..WriteSet::default() }).await?;
         Ok(())
     }

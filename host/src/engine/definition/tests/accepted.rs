@@ -93,6 +93,11 @@ fn steps_are_linked() {
         "- {id: a, type: PASS, onError: {E: fix, F: fix}}\n- {id: fix, type: PASS}\n- {id: c, type: PASS}",
         &["a <-  [0] -> c", "fix <-  [1] -> ", "c <- a [1] -> "],
     );
+    // So does a step that undoes another: it is no root, and nothing follows it.
+    check(
+        "- {id: a, type: PASS, compensate: undo}\n- {id: undo, type: PASS}\n- {id: c, type: PASS}",
+        &["a <-  [0] -> c", "undo <-  [1] -> ", "c <- a [1] -> "],
+    );
     // A step may be reached both ways.
     check(
         "- {id: a, type: PASS, onError: b}\n- {id: b, type: PASS, dependsOn: a}\n- {id: c, type: PASS}",

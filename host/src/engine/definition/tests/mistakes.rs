@@ -51,7 +51,7 @@ fn of_a_step() {
         "steps:\n- id: a\n  type: PASS\n  dependOn: []",
         &["4:3 steps[0].dependOn: the field `dependOn` is not known: did you mean `dependsOn`?"],
     );
-    for field in ["when", "retry", "retryWhen", "compensate"] {
+    for field in ["when", "retry", "retryWhen"] {
         let source = format!("steps:\n- id: a\n  type: PASS\n  {field}: x");
         check(&source, &[&format!("4:3 steps[0].{field}: `{field}` is not supported yet")]);
     }
@@ -129,6 +129,43 @@ fn of_links() {
         &["4:3 steps[0].onError.*: a step's error cannot lead"],
     );
     check("steps:\n- id: a\n  type: PASS\n  onError: [b]", &["4:3 steps[0].onError: `onError` is a step id"]);
+}
+
+#[test]
+fn of_undoing() {
+    let with = |a: &str, b: &str, undo: &str| {
+        format!(
+            "steps:\n- {{id: a, type: PASS, {a}}}\n- {{id: b, type: PASS{b}}}\n- {{id: undo, type: PASS{undo}}}"
+        )
+    };
+    assert!(deploy(&with("compensate: undo", "", "")).is_ok());
+    check(
+        &with("compensate: und", "", ""),
+        &["2:23 steps[0].compensate: there is no step `und`: did you mean"],
+    );
+    check(&with("compensate: a", "", ""), &["2:23 steps[0].compensate: a step cannot undo itself"]);
+    check(
+        &with("compensate: [undo]", "", ""),
+        &["2:23 steps[0].compensate: `compensate` is text, not a list"],
+    );
+    check(
+        &with("compensate: undo", ", compensate: undo", ""),
+        &["3:23 steps[1].compensate: `undo` undoes `a` already"],
+    );
+    for field in ["dependsOn: []", "onError: end", "compensate: b"] {
+        let name = field.split(':').next().unwrap_or_default();
+        check(
+            &with("compensate: undo", "", &format!(", {field}")),
+            &[&format!("4:26 steps[2].{name}: `undo` undoes `a`")],
+        );
+    }
+    for field in ["dependsOn: undo", "onError: undo"] {
+        let name = field.split(':').next().unwrap_or_default();
+        check(
+            &with("compensate: undo", &format!(", {field}"), ""),
+            &[&format!("3:23 steps[1].{name}: `undo` undoes `a`: nothing else")],
+        );
+    }
 }
 
 #[test]
