@@ -18,6 +18,8 @@ pub const COMMIT_SECONDS: &str = "stepwell_commit_seconds";
 pub const COMMIT_TRANSITIONS: &str = "stepwell_commit_transitions";
 /// Seconds of a plugin's call, by `plugin` and `verb`.
 pub const PLUGIN_SECONDS: &str = "stepwell_plugin_call_seconds";
+/// Seconds that a plugin's call computed, by `plugin` and `verb`; of a part of the calls.
+pub const PLUGIN_COMPUTED: &str = "stepwell_plugin_computed_seconds";
 /// Fuel of a plugin's call, by `plugin` and `verb`.
 pub const PLUGIN_FUEL: &str = "stepwell_plugin_fuel";
 /// Faults of plugins, by `code`.
@@ -160,6 +162,7 @@ fn describe() {
     describe_histogram!(COMMIT_SECONDS, Unit::Seconds, "Time of commits");
     describe_histogram!(COMMIT_TRANSITIONS, Unit::Count, "Transitions in a commit");
     describe_histogram!(PLUGIN_SECONDS, Unit::Seconds, "Time of plugin calls");
+    describe_histogram!(PLUGIN_COMPUTED, Unit::Seconds, "Processor time of plugin calls, of one in sixteen");
     describe_histogram!(PLUGIN_FUEL, Unit::Count, "Fuel of plugin calls");
     describe_counter!(PLUGIN_FAULTS, Unit::Count, "Plugin calls that ended in a fault");
     describe_gauge!(TASKS_PENDING, Unit::Count, "Tasks that wait for a worker");

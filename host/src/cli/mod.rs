@@ -7,6 +7,7 @@ mod dead_letter;
 mod demo;
 mod demo_worker;
 mod error;
+mod event;
 mod incident;
 mod input;
 mod instance;
@@ -24,6 +25,7 @@ mod task;
 mod temporary;
 mod timer;
 mod token;
+mod wait;
 mod watch;
 mod worker;
 mod workflow;
@@ -118,6 +120,12 @@ enum Command {
     /// Send messages to steps that wait for them.
     #[command(subcommand)]
     Message(message::Command),
+    /// Send events to workflows, and see which were refused.
+    #[command(subcommand)]
+    Event(event::Command),
+    /// See what instances wait for; complete or retry a wait that failed.
+    #[command(subcommand)]
+    Wait(wait::Command),
     /// See the settings that `serve` would run with.
     #[command(subcommand)]
     Config(config::Command),
@@ -179,6 +187,8 @@ async fn run(cli: Cli, output: &Output) -> Result<(), Error> {
         Command::Secret(command) => secret::run(command, &client()?, output).await,
         Command::Sender(command) => sender::run(command, &client()?, output).await,
         Command::Reminder(command) => reminder::run(command, &client()?, output).await,
+        Command::Event(command) => event::run(command, &client()?, output).await,
+        Command::Wait(command) => wait::run(command, &client()?, output).await,
         Command::Message(command) => message::run(command, &client()?, output).await,
         Command::Config(command) => config::run(command, output),
     }

@@ -42,11 +42,8 @@ pub(super) async fn apply(
     let hints = availability(task, draft.now);
     draft.hints.extend(hints);
 
-    let cancelled = instance(draft);
-    record::instance_revived(
-        draft,
-        format!("goes on: the dead letter of step '{}' is retried", task.step_id),
-    );
+    let note = format!("goes on: the dead letter of step '{}' is retried", task.step_id);
+    let cancelled = instance(draft, &definition, note);
     draft.set_status(&definition, StepStatus::Waiting);
     let step = draft.step_mut(&definition);
     (step.error, step.ended_at) = (None, None);
@@ -55,11 +52,18 @@ pub(super) async fn apply(
     Ok(Ok(Taken::Done))
 }
 
-/// An instance that failed goes on; the steps that were cancelled with it.
-pub(super) fn instance(draft: &mut Draft) -> Vec<StepExecution> {
-    let cancelled = draft.cancelled_steps();
+/// An instance that failed goes on with a step; the steps that were cancelled with it. If the step undoes another one, it
+/// goes on undoing: it will have failed for the same reason.
+pub(super) fn instance(draft: &mut Draft, step: &Step, note: String) -> Vec<StepExecution> {
+    if compensate::under_way(draft) {
+        return Vec::new();
+    }
+    record::instance_revived(draft, note);
+    let undoes = draft.workflow.undoing(&step.id).is_some();
+    let cancelled = if undoes { Vec::new() } else { draft.cancelled_steps() };
     let instance = &mut draft.instance;
-    (instance.status, instance.error, instance.ended_at) = (InstanceStatus::Waiting, None, None);
+    instance.error = instance.error.take().filter(|_| undoes);
+    (instance.status, instance.ended_at) = (InstanceStatus::Waiting, None);
     (instance.open_steps, instance.open_incidents) = (0, 0);
     cancelled
 }
@@ -116,10 +120,12 @@ pub(super) fn failed_step(
             "the onError of step '{id}' has taken the failure; start a new instance"
         )));
     }
-    if compensate::has_begun(draft) {
+    let undoes = draft.workflow.undoing(id).is_some();
+    if compensate::has_begun(draft) && !undoes {
         return Err(settled("the instance has begun to undo what it had done; start a new one".into()));
     }
-    if step.status != StepStatus::Failed || instance.status != InstanceStatus::Failed {
+    let over = instance.status == InstanceStatus::Failed || (undoes && compensate::under_way(draft));
+    if step.status != StepStatus::Failed || !over {
         let (step, instance) = (step.status.label(), instance.status.label());
         return Err(settled(format!("its step '{id}' is {step}, and the instance is {instance}")));
     }

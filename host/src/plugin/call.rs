@@ -16,7 +16,7 @@ use super::limits;
 use super::loaded::{Loaded, Pre};
 use super::log::Author;
 use super::permits::Permit;
-use super::spent::Spent;
+use super::spent::{self, Spent};
 use crate::domain::TenantId;
 use crate::domain::plugin::{Fault, PluginLimits, Usage};
 use crate::metrics as names;
@@ -156,10 +156,14 @@ async fn make(
     let attempt =
         attempt(runtime.engine.clone(), loaded.pre.clone(), *limits, author, request, spent.clone());
     let running = runtime.running.clone();
+    let sample = loaded.meters.sample(loaded.name(), verb);
     let work = async move {
         // Given back when the call has ended, also if nobody waits for it any more.
         let _held = (permit, running.enter());
-        attempt.await
+        let Some(sample) = sample else { return attempt.await };
+        let (answer, computed) = spent::counted(attempt).await;
+        sample.record(computed.unwrap_or_default().as_secs_f64());
+        answer
     };
     let mut work: Work<_> = Box::pin(work.in_current_span());
     let key = (tenant, loaded.digest.clone());

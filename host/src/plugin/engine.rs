@@ -67,7 +67,8 @@ fn settings() -> Config {
         .async_stack_size(2 << 20)
         // Nobody is shown one, and a guest that traps for a living should pay for it alone.
         .wasm_backtrace_max_frames(None)
-        .parallel_compilation(true);
+        // Several would share a pool of threads that never end, and keep what they took.
+        .parallel_compilation(false);
     config
 }
 

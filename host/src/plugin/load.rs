@@ -80,17 +80,20 @@ impl Loader {
     async fn compile(&self, runtime: &Runtime, bytes: Arc<[u8]>) -> Result<Component, LoadError> {
         let permit = self.compilers.clone().acquire_owned().await;
         let engine = runtime.engine.clone();
-        let compiled = tokio::task::spawn_blocking(move || {
-            let compiled = Component::from_binary(&engine, &bytes);
-            drop(permit);
-            compiled
-        });
         let invalid = |reason: String| {
             LoadError::new("component_invalid", format!("the component is not valid: {reason}"))
         };
+        let (reply, compiled) = tokio::sync::oneshot::channel();
+        // A compiler takes a lot of memory. Its own thread gives it back when it ends; a pool's would keep it.
+        let thread = std::thread::Builder::new().name("compiler".into()).spawn(move || {
+            let compiled = Component::from_binary(&engine, &bytes);
+            drop(permit);
+            let _ = reply.send(compiled);
+        });
+        thread.map_err(|error| invalid(format!("there is no thread to compile it: {error}")))?;
         match compiled.await {
             Ok(compiled) => compiled.map_err(|error| invalid(format!("{error:#}"))),
-            Err(error) => Err(invalid(format!("compiling it failed: {error}"))),
+            Err(_) => Err(invalid("the compiler gave up on it".into())),
         }
     }
 }

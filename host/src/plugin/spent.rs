@@ -43,6 +43,21 @@ fn computed() -> Option<Duration> {
     None
 }
 
+/// What a future answers, and the time that it computed, whichever threads that was on.
+pub(super) async fn counted<T>(work: impl Future<Output = T>) -> (T, Option<Duration>) {
+    let mut work = pin!(work);
+    let mut sum = Some(Duration::ZERO);
+    let answer = std::future::poll_fn(|context| {
+        let before = computed();
+        let polled = work.as_mut().poll(context);
+        let turn = computed().zip(before).map(|(after, before)| after.saturating_sub(before));
+        sum = sum.zip(turn).map(|(sum, turn)| sum + turn);
+        polled
+    })
+    .await;
+    (answer, sum)
+}
+
 impl Spent {
     /// A call that begins now.
     pub(super) fn new() -> Self {
@@ -112,6 +127,22 @@ mod tests {
         let spent = Spent::new();
         assert_eq!(spent.within(Duration::from_millis(5), std::future::pending::<()>()).await, None);
         assert_eq!(spent.within(Duration::from_secs(60), async { 7 }).await, Some(7));
+    }
+
+    #[tokio::test]
+    async fn what_is_computed_is_counted_without_waits() {
+        let work = async {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            let begun = Instant::now();
+            let before = computed();
+            while begun.elapsed() < Duration::from_millis(5) {}
+            before.zip(computed()).map(|(before, after)| after - before)
+        };
+        let (busy, all) = counted(work).await;
+        assert_eq!(busy.is_some(), all.is_some());
+        if let (Some(busy), Some(all)) = (busy, all) {
+            assert!(all >= busy && all < busy + Duration::from_millis(20), "{all:?} {busy:?}");
+        }
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ mod bench;
 mod commands;
 mod crash;
 mod demo;
+mod events;
 mod outage;
 mod plugins;
 mod readme;

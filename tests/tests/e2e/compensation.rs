@@ -97,6 +97,32 @@ async fn a_failure_of_undoing_stops_nothing(db: TestDb) -> Result<()> {
     Ok(())
 }
 
+/// Undoing that failed is tried again by an operator: while the rest is undone, and when all of it is over.
+async fn undoing_that_failed_is_retried(db: TestDb) -> Result<()> {
+    let host = Host::start(&db).await?;
+    let client = &host.client;
+    client.deploy("trip", TRIP).await?;
+    let id = book(client).await?;
+    fail(client, "pay", "no money").await?;
+    let letter = fail(client, "leave-flight", "not refundable").await?;
+    let retry = format!("/api/v1/dead-letters/{}/retry", letter["id"].as_str().context("an id")?);
+    client.post(&retry, &json!({})).await?.expect(200)?;
+    fail(client, "leave-flight", "still not").await?;
+    client.work("leave-hotel", &json!({})).await?;
+    client.instance_is(&id, "failed").await?;
+
+    client.post(&retry, &json!({})).await?.expect(200)?;
+    let instance = client.instance_is(&id, "waiting").await?;
+    assert_eq!(instance["error"]["message"], "no money", "{instance}");
+    client.work("leave-flight", &json!({})).await?;
+    let instance = client.instance_is(&id, "failed").await?;
+    assert_eq!(instance["error"]["message"], "no money", "{instance}");
+    assert_eq!(step(&instance, "leave-flight")["status"], "completed");
+    assert_eq!(step(&instance, "remind")["status"], "cancelled", "nothing else begins again");
+    host.stop().await;
+    Ok(())
+}
+
 /// An instance that ends well or is cancelled undoes nothing; one that is cancelled while it undoes stops there.
 async fn success_and_cancellation_undo_nothing(db: TestDb) -> Result<()> {
     let host = Host::start(&db).await?;
@@ -171,6 +197,7 @@ async fn incidents_end_with_what_is_stopped(db: TestDb) -> Result<()> {
 stepwell_tests::on_both_databases!(
     what_was_done_is_undone,
     a_failure_of_undoing_stops_nothing,
+    undoing_that_failed_is_retried,
     success_and_cancellation_undo_nothing,
     a_deadline_of_the_instance_undoes,
     incidents_end_with_what_is_stopped,

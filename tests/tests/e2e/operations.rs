@@ -23,6 +23,7 @@ async fn a_host_tells_how_it_is(db: TestDb) -> Result<()> {
         "stepwell_claim_seconds",
         "stepwell_commit_seconds",
         "stepwell_plugin_call_seconds",
+        "stepwell_plugin_computed_seconds",
         "stepwell_plugin_fuel",
         "stepwell_tasks_claimed_total",
         "stepwell_tasks_completed_total",

@@ -34,8 +34,8 @@ the answer to the start was read (or, if that is later, the poll was sent) to wh
 0 where the poll was answered first. 'start to worker's hand' runs from when the start was due.
 
 Statements and transactions are counted by the host, reads, claims and words to other hosts included. Processor
-time of PostgreSQL is that of all its processes on this machine. Time in plugins is by the clock on the wall,
-so where others use the machine it is more than the processor time that plugins took.
+time of PostgreSQL is that of all its processes on this machine. Of plugin calls one in sixteen is asked how long it
+computed; how long they took is by the clock on the wall, so where others use the machine it is more.
 
 Examples:
   stepwell bench external-task

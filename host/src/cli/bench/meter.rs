@@ -17,6 +17,8 @@ pub(super) struct Reading {
     statements: f64,
     plugin_seconds: f64,
     plugin_calls: f64,
+    plugin_computed_seconds: f64,
+    plugin_computed_calls: f64,
 }
 
 /// What a cycle costs, between two readings.
@@ -41,8 +43,10 @@ pub(super) struct Cost {
     pub(super) writing_transactions: f64,
     /// All statements.
     pub(super) statements: f64,
-    /// Time inside plugins.
+    /// Time inside plugins, by the clock on the wall.
     pub(super) plugin_seconds: f64,
+    /// Processor time of plugins.
+    pub(super) plugin_cpu_seconds: f64,
     /// Calls of plugins.
     pub(super) plugin_calls: f64,
 }
@@ -62,6 +66,8 @@ impl Reading {
             statements: figures.sum("stepwell_store_statements_total", ""),
             plugin_seconds: figures.sum("stepwell_plugin_call_seconds_sum", ""),
             plugin_calls: figures.sum("stepwell_plugin_call_seconds_count", ""),
+            plugin_computed_seconds: figures.sum("stepwell_plugin_computed_seconds_sum", ""),
+            plugin_computed_calls: figures.sum("stepwell_plugin_computed_seconds_count", ""),
         }
     }
 
@@ -70,6 +76,8 @@ impl Reading {
     pub(super) fn since(self, earlier: Self) -> Cost {
         let transactions = self.transactions - earlier.transactions;
         let postgres = self.postgres_cpu_seconds.zip(earlier.postgres_cpu_seconds);
+        let plugin_calls = self.plugin_calls - earlier.plugin_calls;
+        let asked = (self.plugin_computed_calls - earlier.plugin_computed_calls).max(1.0);
         Cost {
             cycles: self.cycles - earlier.cycles,
             host_cpu_seconds: self.host.cpu_seconds - earlier.host.cpu_seconds,
@@ -82,7 +90,9 @@ impl Reading {
             writing_transactions: transactions - (self.read_transactions - earlier.read_transactions),
             statements: self.statements - earlier.statements,
             plugin_seconds: self.plugin_seconds - earlier.plugin_seconds,
-            plugin_calls: self.plugin_calls - earlier.plugin_calls,
+            plugin_cpu_seconds: (self.plugin_computed_seconds - earlier.plugin_computed_seconds) / asked
+                * plugin_calls,
+            plugin_calls,
         }
     }
 }

@@ -67,8 +67,9 @@ impl Measured {
         host["transactionsPerCycle"] = json!(cost.transactions / cycles);
         host["writingTransactionsPerCycle"] = json!(cost.writing_transactions / cycles);
         host["statementsPerCycle"] = json!(cost.statements / cycles);
-        host["pluginShareOfCpu"] = json!(cost.plugin_seconds / cost.host_cpu_seconds.max(0.01));
+        host["pluginShareOfCpu"] = json!(cost.plugin_cpu_seconds / cost.host_cpu_seconds.max(0.01));
         host["pluginCallsPerCycle"] = json!(cost.plugin_calls / cycles);
+        host["pluginCpuMicrosPerCall"] = json!(cost.plugin_cpu_seconds * 1e6 / cost.plugin_calls.max(1.0));
         host["pluginMicrosPerCall"] = json!(cost.plugin_seconds * 1e6 / cost.plugin_calls.max(1.0));
         let mut told = Map::from_iter([
             ("seconds".into(), json!(seconds)),

@@ -49,10 +49,11 @@ pub(super) fn phase(output: &Output, title: &str, told: &Value) {
         number("/host/writtenBytesPerCycle"),
     ));
     output.line(format!(
-        "  host: {:.0} MiB of memory; {:.1} plugin calls a cycle of {:.0} µs each, {:.0} % of its processor time",
+        "  host: {:.0} MiB of memory; {:.1} plugin calls a cycle of {:.0} µs each, {:.0} µs of them computed: {:.0} % of its processor time",
         number("/host/rssBytes") / f64::from(1 << 20),
         number("/host/pluginCallsPerCycle"),
         number("/host/pluginMicrosPerCall"),
+        number("/host/pluginCpuMicrosPerCall"),
         number("/host/pluginShareOfCpu") * 100.0
     ));
 }

@@ -11,7 +11,7 @@ use crate::engine::draft::Draft;
 use crate::engine::mailbox::Taken;
 use crate::engine::port::Write;
 use crate::engine::signal::Signal;
-use crate::engine::{Engine, Error, advance, decide, mapping, record, revive};
+use crate::engine::{Engine, Error, advance, decide, mapping, revive};
 
 /// What an operator wants of a wait that failed.
 #[derive(Clone, Debug)]
@@ -84,8 +84,7 @@ pub(in crate::engine) async fn apply(
         }
         None => None,
     };
-    let cancelled = revive::instance(draft);
-    record::instance_revived(draft, note);
+    let cancelled = revive::instance(draft, &definition, note);
     draft.writes.push(Write::UpsertWait(WaitState {
         status,
         resumed_at: Some(draft.now),
