@@ -1,10 +1,11 @@
 //! One call into a component: a fresh store, every limit set, the clock on the wall around it.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 use wasmtime::{Engine, Store};
 
 use super::bindings::{MapContext, Mapped, Transitioned, types};
@@ -16,7 +17,7 @@ use super::limits;
 use super::loaded::{Loaded, Pre};
 use super::log::Author;
 use super::permits::Permit;
-use super::spent::{self, Spent};
+use super::spent::{Counted, Spent};
 use crate::domain::TenantId;
 use crate::domain::plugin::{Fault, PluginLimits, Usage};
 use crate::metrics as names;
@@ -153,19 +154,18 @@ async fn make(
     let verb = request.verb();
     let spent = Arc::new(Spent::new());
     let author = request.author(loaded.name());
-    let attempt =
-        attempt(runtime.engine.clone(), loaded.pre.clone(), *limits, author, request, spent.clone());
-    let running = runtime.running.clone();
-    let sample = loaded.meters.sample(loaded.name(), verb);
-    let work = async move {
-        // Given back when the call has ended, also if nobody waits for it any more.
-        let _held = (permit, running.enter());
-        let Some(sample) = sample else { return attempt.await };
-        let (answer, computed) = spent::counted(attempt).await;
-        sample.record(computed.unwrap_or_default().as_secs_f64());
-        answer
+    // Given back when the call has ended, also if nobody waits for it any more.
+    let held = (permit, runtime.running.clone().enter());
+    let (engine, pre) = (runtime.engine.clone(), loaded.pre.clone());
+    let work = attempt(held, engine, pre, *limits, author, request, spent.clone());
+    let mut work: Work<_> = match Span::current() {
+        // Every layer around it would be copied with it.
+        span if span.is_disabled() => Box::pin(work),
+        span => Box::pin(work.instrument(span)),
     };
-    let mut work: Work<_> = Box::pin(work.in_current_span());
+    if let Some(sample) = loaded.meters.sample(loaded.name(), verb) {
+        work = Box::pin(Counted::new(work, move |computed| sample.record(computed.as_secs_f64())));
+    }
     let key = (tenant, loaded.digest.clone());
     let suspect = runtime.pace.is_slow(&key);
     if !suspect && let Poll::Ready(answer) = begin(&spent, &mut work).await {
@@ -195,7 +195,8 @@ async fn begin<T>(spent: &Spent, work: &mut Work<T>) -> Poll<T> {
     Poll::Pending
 }
 
-async fn attempt(
+async fn attempt<Held>(
+    _held: Held,
     engine: Engine,
     pre: Arc<Pre>,
     limits: PluginLimits,
@@ -221,7 +222,11 @@ async fn attempt(
     store.set_epoch_deadline(TICKS_AT_FIRST);
     store.epoch_deadline_async_yield_and_update(1);
 
-    let response = match spent.within(wall, invoke(&mut store, &pre, request)).await {
+    let answer = {
+        let invoked = pin!(invoke(&mut store, &pre, request));
+        spent.within(wall, invoked).await
+    };
+    let response = match answer {
         Some(answer) => answer.map_err(|error| failed(&error))?,
         None => return Err(fault::timed_out(verb, wall)),
     };

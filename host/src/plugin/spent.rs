@@ -2,11 +2,13 @@
 //! had it and no core to run on. So a busy machine, or a full lane, does not make a plugin slow.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
+
+use super::lane::Work;
 
 /// One call's time.
 #[derive(Debug)]
@@ -43,19 +45,32 @@ fn computed() -> Option<Duration> {
     None
 }
 
-/// What a future answers, and the time that it computed, whichever threads that was on.
-pub(super) async fn counted<T>(work: impl Future<Output = T>) -> (T, Option<Duration>) {
-    let mut work = pin!(work);
-    let mut sum = Some(Duration::ZERO);
-    let answer = std::future::poll_fn(|context| {
+/// A future that tells how long it computed when it ends, whichever threads that was on.
+pub(super) struct Counted<T, Tell> {
+    work: Work<T>,
+    sum: Duration,
+    tell: Tell,
+}
+
+impl<T, Tell: Fn(Duration)> Counted<T, Tell> {
+    pub(super) fn new(work: Work<T>, tell: Tell) -> Self {
+        Self { work, sum: Duration::ZERO, tell }
+    }
+}
+
+impl<T, Tell: Fn(Duration) + Unpin> Future for Counted<T, Tell> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let before = computed();
-        let polled = work.as_mut().poll(context);
+        let polled = self.work.as_mut().poll(context);
         let turn = computed().zip(before).map(|(after, before)| after.saturating_sub(before));
-        sum = sum.zip(turn).map(|(sum, turn)| sum + turn);
+        self.sum += turn.unwrap_or_default();
+        if polled.is_ready() {
+            (self.tell)(self.sum);
+        }
         polled
-    })
-    .await;
-    (answer, sum)
+    }
 }
 
 impl Spent {
@@ -93,8 +108,11 @@ impl Spent {
     }
 
     /// Lets it go on until the limit is reached; then there is no answer.
-    pub(super) async fn within<T>(&self, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
-        let mut work = pin!(work);
+    pub(super) async fn within<F: Future>(
+        &self,
+        limit: Duration,
+        mut work: Pin<&mut F>,
+    ) -> Option<F::Output> {
         // Made when first needed: nearly all calls end at the first poll.
         let mut alarm = None;
         std::future::poll_fn(|context| {
@@ -120,29 +138,29 @@ impl Spent {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use super::*;
 
     #[tokio::test]
     async fn what_waits_for_ever_is_ended() {
         let spent = Spent::new();
-        assert_eq!(spent.within(Duration::from_millis(5), std::future::pending::<()>()).await, None);
-        assert_eq!(spent.within(Duration::from_secs(60), async { 7 }).await, Some(7));
+        assert_eq!(spent.within(Duration::from_millis(5), pin!(std::future::pending::<()>())).await, None);
+        assert_eq!(spent.within(Duration::from_secs(60), pin!(async { 7 })).await, Some(7));
     }
 
     #[tokio::test]
     async fn what_is_computed_is_counted_without_waits() {
-        let work = async {
+        let work: Work<Option<Duration>> = Box::pin(async {
             tokio::time::sleep(Duration::from_millis(20)).await;
-            let begun = Instant::now();
-            let before = computed();
+            let (begun, before) = (Instant::now(), computed());
             while begun.elapsed() < Duration::from_millis(5) {}
             before.zip(computed()).map(|(before, after)| after - before)
-        };
-        let (busy, all) = counted(work).await;
-        assert_eq!(busy.is_some(), all.is_some());
-        if let (Some(busy), Some(all)) = (busy, all) {
-            assert!(all >= busy && all < busy + Duration::from_millis(20), "{all:?} {busy:?}");
-        }
+        });
+        let told = Mutex::new(None);
+        let busy = Counted::new(work, |sum| *told.lock().unwrap() = Some(sum)).await.unwrap_or_default();
+        let all = told.into_inner().unwrap().unwrap();
+        assert!(all >= busy && all < busy + Duration::from_millis(20), "{all:?} {busy:?}");
     }
 
     #[tokio::test]
@@ -159,6 +177,10 @@ mod tests {
         spent.rested(Duration::from_secs(3_600));
         assert_eq!(spent.time(), Duration::ZERO);
         let work = async { tokio::time::sleep(Duration::from_millis(30)).await };
-        assert_eq!(spent.within(Duration::from_millis(10), work).await, Some(()), "it has an hour to spare");
+        assert_eq!(
+            spent.within(Duration::from_millis(10), pin!(work)).await,
+            Some(()),
+            "it has an hour to spare"
+        );
     }
 }
