@@ -16,6 +16,7 @@ const SOUND: &[&str] = &[
     include_str!("../../../examples/jira/workflow.yaml"),
     "key: k\nname: n\nvariables: {a: 1, b: [x, {c: null}]}\nsteps:\n  - id: a\n    type: EXTERNAL_TASK\n    config:\n      taskType: t\n      input: {x: \"${_vars.a}\", y: '@{workflow.context.z}'}\n      timeout: 1h30m\n    onError: {'*': c, E1: end}\n  - id: b\n    type: EXTERNAL_TASK\n    dependsOn: [a]\n    config:\n      taskType: t\n      outputMapping: {t: $.r.x, u: r.0}\n  - id: c\n    type: EXTERNAL_TASK\n    config: &same\n      taskType: \"u ${steps.a.error.code}\"\n  - id: d\n    type: EXTERNAL_TASK\n    config: *same\n",
     r#"{"key": "k", "steps": [{"id": "a", "type": "EXTERNAL_TASK", "config": {"taskType": "t", "retries": 2, "priority": -1e3, "heartbeat": {"interval": 30, "maxMissed": 3}}}, {"id": "b", "type": "EXTERNAL_TASK", "config": {"taskType": "\u0075\ud83d\ude00"}, "dependsOn": ["a"]}]}"#,
+    "steps:\n  - {id: a, type: EXTERNAL_TASK, config: {taskType: t}, compensate: undo}\n  - {id: b, type: EXTERNAL_TASK, config: {taskType: t}}\n  - {id: undo, type: EXTERNAL_TASK, config: {taskType: u, input: {x: '${steps.a.output.x}'}}}\n",
     "steps: []",
     "[{a: 1}, 0x1F, 1.5e3, +7, .5, 'it''s', \"\\x41\", !!str 5, ~]",
     "a: |\n  block\n  text\nb: >-\n  folded\n  text\nc: &x {d: *x}\n",

@@ -83,6 +83,7 @@ const WORDS: &[&str] = &[
     "$..*",
     "dependsOn: [a]\n",
     "onError:\n",
+    "compensate: a\n",
     "steps:\n",
     "config:\n",
     "outputMapping:\n",
