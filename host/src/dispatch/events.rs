@@ -11,7 +11,7 @@ use crate::engine::{Engine, Error};
 /// The time between two rounds.
 const ROUND: Duration = Duration::from_secs(30);
 /// Rounds between two looks at what is old.
-const OLD_EVERY: u64 = 10;
+const OLD_EVERY: u64 = 2;
 
 /// Looks after events until the shutdown.
 pub async fn run(engine: &Engine, clock: &dyn Clock, options: RetentionOptions, shutdown: CancellationToken) {

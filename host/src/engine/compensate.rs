@@ -16,6 +16,15 @@ use crate::domain::definition::{Step, Workflow};
 use crate::domain::instance::InstanceStatus;
 use crate::domain::step::{StepExecution, StepStatus};
 use crate::domain::transition::Failure;
+use crate::domain::{StepExecutionId, TenantId};
+
+impl Engine {
+    /// Whether a step was stopped before it could end: what it has not sent yet shall not be sent.
+    pub async fn step_was_stopped(&self, tenant: &TenantId, id: StepExecutionId) -> Result<bool, Error> {
+        let step = self.parts.store.step_execution(tenant, id).await?;
+        Ok(step.is_some_and(|step| step.status == StepStatus::Cancelled))
+    }
+}
 
 /// Whether an instance is about to fail and undoes what it has done.
 pub(super) fn under_way(draft: &Draft) -> bool {

@@ -181,6 +181,7 @@ impl Draft {
                 by.step_execution_id == execution && by.key == key
             }
             Write::UpsertTimer(timer) => timer.step_execution_id == execution && timer.key == key,
+            Write::CloseStep(closed) => closed.step_execution_id == execution,
             _ => false,
         })
     }

@@ -6,7 +6,7 @@ use tracing::Instrument as _;
 
 use super::draft::Draft;
 use super::mailbox::{Envelope, Taken};
-use super::port::Verdict;
+use super::port::{Verdict, Write};
 use super::signal::Signal;
 use super::{
     Engine, Error, advance, cancel, deliver, events, give_up, outgoing, record, resume, revive, schedule,
@@ -135,6 +135,11 @@ async fn take(engine: &Engine, draft: &mut Draft, signal: &Signal) -> Result<Res
         && !matches!(signal, Signal::Cancel { .. } | Signal::Revive { .. } | Signal::Mended(_))
     {
         // Its tasks, timers and subscriptions are closed: whoever sent this will see it when it looks again.
+        return Ok(Ok(Taken::Stale));
+    }
+    // What this fold has closed is closed by the last of its statements: nothing of it can be opened again before that.
+    let opens = matches!(signal, Signal::Revive { .. } | Signal::Mended(_));
+    if opens && draft.writes.iter().any(|write| matches!(write, Write::CloseInstance(_))) {
         return Ok(Ok(Taken::Stale));
     }
     let taken = match signal {

@@ -76,7 +76,7 @@ pub(super) async fn branches(
 ) -> Result<(), Error> {
     for step in cancelled {
         let Some(definition) = draft.workflow.step(&step.step_id).cloned() else { continue };
-        if draft.instance.status.ended() {
+        if draft.instance.status.ended() || compensate::under_way(draft) {
             break;
         }
         if step.started_at.is_none() {

@@ -1,10 +1,15 @@
 //! An instance that fails undoes what it has done, the last thing first, and stops what it was about to do.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+use stepwell::domain::address::AllowHosts;
 use stepwell_tests::db::TestDb;
+use stepwell_tests::endpoint::{Endpoint, Reply};
 use stepwell_tests::guests;
-use stepwell_tests::host::{Client, Host, step};
+use stepwell_tests::host::{Client, Host, step, until};
+use tokio::sync::Notify;
 
 /// A trip: two bookings, each with its undoing, a payment beside a timer.
 const TRIP: &str = r#"
@@ -166,6 +171,37 @@ async fn a_deadline_of_the_instance_undoes(db: TestDb) -> Result<()> {
     Ok(())
 }
 
+/// A request of a step that is stopped is not tried again: it was not done, so nobody would undo it.
+async fn what_was_not_sent_stays_unsent(db: TestDb) -> Result<()> {
+    let endpoint = Endpoint::start().await?;
+    let gate = Arc::new(Notify::new());
+    endpoint.reply("/charge", vec![Reply::new(503, "").behind(&gate), Reply::new(200, "")]);
+    let allowed = AllowHosts::parse(&format!("127.0.0.1:{}", endpoint.port())).map_err(anyhow::Error::msg)?;
+    let host = Host::start_with(&db, |settings| settings.allow_hosts = allowed).await?;
+    let client = &host.client;
+    let charge = json!({
+        "apiCall": { "enabled": true, "url": endpoint.url("/charge"), "method": "POST" },
+        "kafkaEvent": { "enabled": true, "topic": "charged" },
+    });
+    let task = |id: &str| json!({ "id": id, "type": "EXTERNAL_TASK", "config": { "taskType": id } });
+    let (mut book, mut check) = (task("book"), task("check"));
+    (book["compensate"], check["dependsOn"]) = (json!("unbook"), json!(["book"]));
+    let charge = json!({ "id": "charge", "type": "wait_events", "dependsOn": ["book"], "config": charge });
+    let source = json!({ "steps": [book, check, charge, task("unbook")] });
+    client.deploy("w", source.to_string()).await?;
+    let id = client.start("w", json!({})).await?;
+    client.work("book", &json!({})).await?;
+    endpoint.wait_for("/charge", 1).await?;
+    fail(client, "check", "fraud").await?;
+    gate.notify_one();
+    until("nothing waits to be sent", async || Ok(db.count("workflow_outbox").await? == 0)).await?;
+    assert_eq!(endpoint.received("/charge").len(), 1);
+    client.work("unbook", &json!({})).await?;
+    client.instance_is(&id, "failed").await?;
+    host.stop().await;
+    Ok(())
+}
+
 /// What is held by an incident when the instance fails is let go with it.
 async fn incidents_end_with_what_is_stopped(db: TestDb) -> Result<()> {
     let host = Host::start(&db).await?;
@@ -200,5 +236,6 @@ stepwell_tests::on_both_databases!(
     undoing_that_failed_is_retried,
     success_and_cancellation_undo_nothing,
     a_deadline_of_the_instance_undoes,
+    what_was_not_sent_stays_unsent,
     incidents_end_with_what_is_stopped,
 );

@@ -30,7 +30,8 @@ pub const WORKFLOWS: [(&str, &str); 6] = [
         "undone",
         "steps: [{id: a, type: TASK, compensate: ua}, {id: b, type: TASK, compensate: ub},
           {id: w, type: WAIT, config: {ms: 7000}, dependsOn: [b]}, {id: t, type: TASK, dependsOn: [b]},
-          {id: ua, type: TASK}, {id: ub, type: TASK}]",
+          {id: c, type: TASK, dependsOn: [b], compensate: uc},
+          {id: ua, type: TASK}, {id: ub, type: TASK}, {id: uc, type: TASK}]",
     ),
 ];
 
@@ -88,7 +89,7 @@ fn check_instance(tables: &Tables, instance: &Instance) {
         "fan" => !["a", "b", "c", "e"].into_iter().any(failed),
         "errors" => !failed("fix"),
         "pair" => !failed("p") && !failed("t"),
-        "undone" => !["a", "b", "t"].into_iter().any(failed),
+        "undone" => !["a", "b", "t", "c"].into_iter().any(failed),
         _ => !failed("t"),
     };
     let wanted = if expected { InstanceStatus::Completed } else { InstanceStatus::Failed };
@@ -102,7 +103,7 @@ fn check_instance(tables: &Tables, instance: &Instance) {
             "fan" => assert!(["a", "b", "c", "d", "e"].into_iter().all(done)),
             "errors" => check_error_path(&steps),
             "pair" => assert!(done("p") && done("t")),
-            "undone" => assert!(["a", "b", "w", "t"].into_iter().all(done)),
+            "undone" => assert!(["a", "b", "w", "t", "c"].into_iter().all(done)),
             _ => assert!(done("w") && done("t")),
         }
     }
@@ -127,13 +128,25 @@ fn check_error_path(steps: &HashMap<&str, &StepExecution>) {
 fn check_undone(tables: &Tables, steps: &HashMap<&str, &StepExecution>, instance: InstanceStatus) {
     let done = |step: &str| steps.get(step).is_some_and(|row| row.status == StepStatus::Completed);
     let begun = |step: &str| steps.get(step).is_some_and(|row| row.started_at.is_some());
-    for (step, undoes) in [("a", "ua"), ("b", "ub")] {
+    for (step, undoes) in [("a", "ua"), ("b", "ub"), ("c", "uc")] {
         assert_eq!(begun(undoes), instance == InstanceStatus::Failed && done(step), "{steps:?}");
     }
-    if begun("ua") && begun("ub") {
-        let first = |step: &str| tables.journal.iter().position(|line| line.subject_id == steps[step].id.0);
-        let last = |step: &str| tables.journal.iter().rposition(|line| line.subject_id == steps[step].id.0);
-        assert!(last("ub") < first("ua"), "one after the other: {steps:?}");
+    for (earlier, later) in [("uc", "ub"), ("ub", "ua")] {
+        if begun(earlier) && begun(later) {
+            let lines = || tables.journal.iter().map(|line| line.subject_id);
+            let last = lines().rposition(|subject| subject == steps[earlier].id.0);
+            let first = lines().position(|subject| subject == steps[later].id.0);
+            assert!(last < first, "one after the other: {steps:?}");
+        }
+    }
+    // Whoever was told that his work is done did not work for a step that was stopped, unless an incident held it.
+    for step in ["a", "b", "c", "t"].into_iter().filter_map(|id| steps.get(id)) {
+        let held = tables.incidents.values().any(|row| row.step_execution_id == step.id);
+        let done = tables
+            .tasks
+            .values()
+            .any(|task| task.step_execution_id == step.id && task.status == TaskStatus::Completed);
+        assert!(step.status != StepStatus::Cancelled || held || !done, "{step:?}");
     }
 }
 

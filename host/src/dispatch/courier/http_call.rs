@@ -26,6 +26,10 @@ pub(super) async fn run(courier: &Courier, item: OutboxItem, effect: Effect) -> 
     let Effect::HttpCall { key, method, url, headers, body, timeout_ms, extra } = effect else {
         return Ok(());
     };
+    // What is not sent need not be undone.
+    if courier.engine.step_was_stopped(&item.tenant, item.step_execution_id).await? {
+        return courier.engine.sent(&item, None, Vec::new()).await;
+    }
     let timeout_ms = if timeout_ms == 0 { TIMEOUT_MS } else { timeout_ms.min(TIMEOUT_MS_MAX) };
     let answer_bytes_max = extra["maxResponseBytes"].as_u64().unwrap_or(ANSWER_BYTES);
     let request = Request {

@@ -84,6 +84,12 @@ pub(in crate::engine) async fn apply(
         }
         None => None,
     };
+    // The last that can be refused: from here on the draft changes.
+    let output = match mending.output.clone().map(|output| mapping::merge(draft, mapped, output)).transpose()
+    {
+        Ok(output) => output,
+        Err(failure) => return Ok(Err(Error::unprocessable("mapping_failed", failure.message))),
+    };
     let cancelled = revive::instance(draft, &definition, note);
     draft.writes.push(Write::UpsertWait(WaitState {
         status,
@@ -92,17 +98,12 @@ pub(in crate::engine) async fn apply(
         updated_at: draft.now,
         ..wait.clone()
     }));
-    match &mending.output {
+    match output {
         Some(output) => {
             let step = draft.step_mut(&definition);
             (step.error, step.ended_at) = (None, None);
             draft.set_status(&definition, crate::domain::step::StepStatus::Running);
-            match mapping::merge(draft, mapped, output.clone()) {
-                Ok(output) => advance::complete_step(draft, &definition, output),
-                Err(failure) => {
-                    return Ok(Err(Error::unprocessable("mapping_failed", failure.message)));
-                }
-            }
+            advance::complete_step(draft, &definition, output);
         }
         None => {
             draft.begin_again(&definition);

@@ -11,7 +11,7 @@ const GIVEN_UP_MAX: u32 = 200;
 /// Refused events that are shown of one tenant.
 const REJECTED_PER_TENANT_MAX: u32 = 10_000;
 /// Waits that are forgotten in one transaction.
-const WAITS_MAX: u32 = 500;
+const WAITS_MAX: u32 = 5_000;
 
 impl Engine {
     /// Gives up what was kept too long; whether there may be more.
