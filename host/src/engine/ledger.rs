@@ -119,6 +119,11 @@ pub(super) fn hear(ledger: &mut BTreeMap<String, String>, name: &str) -> bool {
     ledger.insert(format!("{HEARD}{name}"), String::new()).is_none()
 }
 
+/// Takes back that an event has come: the step did not take it.
+pub(super) fn unhear(ledger: &mut BTreeMap<String, String>, name: &str) {
+    ledger.remove(&format!("{HEARD}{name}"));
+}
+
 /// Whether a task, timer or subscription may still be open.
 pub(super) fn has_open(ledger: &BTreeMap<String, String>) -> bool {
     ledger.values().any(|mark| {

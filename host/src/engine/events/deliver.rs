@@ -8,6 +8,7 @@ use crate::domain::event::Event;
 use crate::domain::id::fresh;
 use crate::domain::incoming::{Receipt, Rejection};
 use crate::domain::json::canonical;
+use crate::domain::step::StepStatus;
 use crate::domain::wait::{KeptEvent, WaitState};
 use crate::engine::draft::Draft;
 use crate::engine::mailbox::Taken;
@@ -140,7 +141,7 @@ pub(in crate::engine) async fn deliver(
     let (node, execution) = (&arrival.wait.node_id, arrival.wait.id);
     draft.ensure(&*engine.parts.store, std::slice::from_ref(node)).await?;
     let Some(definition) = draft.workflow.step(node).cloned() else { return Ok(Taken::Stale) };
-    let mut taken = Taken::Already;
+    let (mut taken, mut late) = (Taken::Already, false);
     for name in &arrival.names {
         let open = draft.step(node).is_some_and(|step| step.id == execution && step.status.open());
         if !open {
@@ -152,10 +153,32 @@ pub(in crate::engine) async fn deliver(
         }
         let event = event(name, &arrival.wait, &arrival.letter);
         steps::to_step(engine, draft, node, execution, &event, None).await?;
+        if is_too_late(engine, draft, &arrival.wait, name).await? {
+            ledger::unhear(&mut draft.step_mut(&definition).effect_keys, name);
+            late = true;
+            continue;
+        }
         metrics::counter!(names::EVENTS_HANDLED, "node" => engine.parts.node_id.to_string()).increment(1);
         taken = Taken::Done;
     }
-    Ok(taken)
+    // The next look at the wait will say why.
+    Ok(if late && matches!(taken, Taken::Already) { Taken::Stale } else { taken })
+}
+
+/// Whether a step did not take an event because the event's own time was over: in a commit that came between the look at
+/// the wait and now, or earlier in this fold.
+async fn is_too_late(engine: &Engine, draft: &Draft, wait: &WaitState, name: &str) -> Result<bool, Error> {
+    let held = draft.step(&wait.node_id).is_some_and(|step| step.status == StepStatus::Incident);
+    let now = match draft.wait(wait.id) {
+        Some(now) => Some(now),
+        None if held => None,
+        None => engine.parts.store.wait_state(&wait.tenant, wait.id).await?,
+    };
+    Ok(!held
+        && now.is_some_and(|now| {
+            let closed = now.listeners.iter().any(|listener| listener.name == *name && listener.closed);
+            closed && !now.received_events.iter().any(|received| received == name)
+        }))
 }
 
 /// Takes an event into the draft whose wait has not begun, unless it has meanwhile.
