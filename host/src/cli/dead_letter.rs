@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::client::{Client, query, segment};
+use super::client::{Client, segment};
+use super::page::Page;
 use super::print::{Output, cell};
 use super::{Error, task};
 
@@ -17,12 +18,8 @@ pub(super) enum Command {
         /// Only of this task type.
         #[arg(long = "type")]
         task_type: Option<String>,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
     /// Show a dead letter, with its input and what went wrong.
     Show {
@@ -52,9 +49,8 @@ pub(super) enum Command {
 /// Runs it.
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
     match command {
-        Command::List { task_type, limit, after } => {
-            let parameters =
-                query(&[("taskType", task_type), ("limit", limit.map(|n| n.to_string())), ("after", after)]);
+        Command::List { task_type, page } => {
+            let parameters = page.with(&[("taskType", task_type)]);
             let answer = client.get(LETTERS, &parameters).await?;
             output.list(&answer, &task::COLUMNS);
         }

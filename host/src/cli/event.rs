@@ -1,6 +1,7 @@
 //! `stepwell event`: events of topics, and those that were refused.
 
-use super::client::{Client, query, segment};
+use super::client::{Client, segment};
+use super::page::Page;
 use super::print::{Output, cell};
 use super::{Error, input};
 
@@ -19,12 +20,8 @@ pub(super) enum Command {
     },
     /// List events that were refused, newest first.
     Rejected {
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
 }
 
@@ -49,8 +46,8 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
                 ),
             );
         }
-        Command::Rejected { limit, after } => {
-            let parameters = query(&[("limit", limit.map(|n| n.to_string())), ("after", after)]);
+        Command::Rejected { page } => {
+            let parameters = page.with(&[]);
             let answer = client.get("/api/v1/events/rejected", &parameters).await?;
             let columns = [
                 ("AT", "/createdAt"),

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Error;
-use super::client::{Client, query, segment};
+use super::client::{Client, segment};
+use super::page::Page;
 use super::print::Output;
 
 /// See what plugins did wrong, and go on after a repair.
@@ -17,12 +18,8 @@ pub(super) enum Command {
         /// Only of this instance.
         #[arg(long)]
         instance: Option<String>,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
     /// Run the held call again, with the component that serves the type now.
     Resume {
@@ -34,13 +31,8 @@ pub(super) enum Command {
 /// Runs it.
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
     match command {
-        Command::List { all, instance, limit, after } => {
-            let parameters = query(&[
-                ("open", all.then(|| "false".to_owned())),
-                ("instance", instance),
-                ("limit", limit.map(|n| n.to_string())),
-                ("after", after),
-            ]);
+        Command::List { all, instance, page } => {
+            let parameters = page.with(&[("open", all.then(|| "false".to_owned())), ("instance", instance)]);
             let answer = client.get("/api/v1/incidents", &parameters).await?;
             let columns = [
                 ("ID", "/id"),

@@ -3,7 +3,8 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Client, query, segment};
+use super::client::{Client, segment};
+use super::page::Page;
 use super::print::{Output, cell, rows};
 use super::{Error, input, watch};
 
@@ -26,12 +27,8 @@ pub(super) enum Command {
         /// Only with this business key.
         #[arg(long)]
         business_key: Option<String>,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
     /// Show an instance: its state, steps, context and timeline.
     Show {
@@ -79,14 +76,9 @@ pub(super) struct Start {
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
     match command {
         Command::Start(start) => run_start(start, client, output).await,
-        Command::List { workflow, status, business_key, limit, after } => {
-            let parameters = query(&[
-                ("workflow", workflow),
-                ("status", status),
-                ("businessKey", business_key),
-                ("limit", limit.map(|n| n.to_string())),
-                ("after", after),
-            ]);
+        Command::List { workflow, status, business_key, page } => {
+            let parameters =
+                page.with(&[("workflow", workflow), ("status", status), ("businessKey", business_key)]);
             let answer = client.get("/api/v1/instances", &parameters).await?;
             let columns = [
                 ("ID", "/id"),

@@ -13,6 +13,7 @@ mod input;
 mod instance;
 mod message;
 mod outbox;
+mod page;
 mod plugin;
 mod print;
 mod reminder;

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Error;
-use super::client::{Client, query, segment};
+use super::client::{Client, segment};
+use super::page::Page;
 use super::print::Output;
 
 /// See what leaves a host; send again or discard what was given up.
@@ -14,12 +15,8 @@ pub(super) enum Command {
         /// What was given up, rather than what waits.
         #[arg(long)]
         dead: bool,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
     /// Send again what was given up.
     Retry {
@@ -37,8 +34,8 @@ pub(super) enum Command {
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
     let path = |id: &str, verb: &str| format!("/api/v1/outbox/dead-letters/{}/{verb}", segment(id));
     match command {
-        Command::List { dead, limit, after } => {
-            let parameters = query(&[("limit", limit.map(|n| n.to_string())), ("after", after)]);
+        Command::List { dead, page } => {
+            let parameters = page.with(&[]);
             let list = if dead { "/api/v1/outbox/dead-letters" } else { "/api/v1/outbox" };
             let answer = client.get(list, &parameters).await?;
             let columns = [

@@ -1,7 +1,8 @@
 //! `stepwell reminder`: notes to people, and what became of each try.
 
 use super::Error;
-use super::client::{Client, query};
+use super::client::Client;
+use super::page::Page;
 use super::print::Output;
 
 /// See what became of notes to people.
@@ -15,24 +16,15 @@ pub(super) enum Command {
         /// Only SENT or only FAILED.
         #[arg(long)]
         status: Option<String>,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
 }
 
 /// Runs it.
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
-    let Command::List { instance, status, limit, after } = command;
-    let parameters = query(&[
-        ("instance", instance),
-        ("status", status),
-        ("limit", limit.map(|n| n.to_string())),
-        ("after", after),
-    ]);
+    let Command::List { instance, status, page } = command;
+    let parameters = page.with(&[("instance", instance), ("status", status)]);
     let answer = client.get("/api/v1/reminders", &parameters).await?;
     let columns = [
         ("SENT", "/sentAt"),

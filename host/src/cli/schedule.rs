@@ -4,7 +4,8 @@ use serde_json::json;
 use stepwell_schedule::{Cron, Zone, moment, show_utc};
 
 use super::Error;
-use super::client::{Client, query, segment};
+use super::client::{Client, segment};
+use super::page::Page;
 use super::print::{Output, cell};
 use crate::domain::{Clock as _, SystemClock};
 
@@ -32,12 +33,8 @@ pub(super) enum Command {
         /// Only of this workflow.
         #[arg(long)]
         workflow: Option<String>,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
     /// Show a schedule and its next runs.
     Show {
@@ -69,9 +66,8 @@ pub(super) async fn run(command: Command, client: Option<&Client>, output: &Outp
     let client = || client.ok_or_else(|| Error::usage("there is no server to ask"));
     match command {
         Command::Preview { cron, tz, count, from } => preview(&cron, &tz, count, from.as_deref(), output)?,
-        Command::List { workflow, limit, after } => {
-            let parameters =
-                query(&[("workflow", workflow), ("limit", limit.map(|n| n.to_string())), ("after", after)]);
+        Command::List { workflow, page } => {
+            let parameters = page.with(&[("workflow", workflow)]);
             let answer = client()?.get("/api/v1/schedules", &parameters).await?;
             let columns = [
                 ("ID", "/id"),

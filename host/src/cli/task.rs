@@ -6,6 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::client::{Client, query, segment};
+use super::page::Page;
 use super::print::{Column, Output, cell};
 use super::{Error, input};
 
@@ -121,12 +122,8 @@ pub(super) enum Command {
         /// Only of this instance.
         #[arg(long)]
         instance: Option<String>,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
 }
 
@@ -170,14 +167,9 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
             let sentence = format!("{}: {}", cell(&answer, "/code"), cell(&answer, "/message"));
             output.answer(&answer, sentence);
         }
-        Command::List { task_type, status, instance, limit, after } => {
-            let parameters = query(&[
-                ("taskType", task_type),
-                ("status", status),
-                ("instance", instance),
-                ("limit", limit.map(|n| n.to_string())),
-                ("after", after),
-            ]);
+        Command::List { task_type, status, instance, page } => {
+            let parameters =
+                page.with(&[("taskType", task_type), ("status", status), ("instance", instance)]);
             let answer = client.get("/api/v1/tasks", &parameters).await?;
             output.list(&answer, &COLUMNS);
         }

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Error;
-use super::client::{Client, query, segment};
+use super::client::{Client, segment};
+use super::page::Page;
 use super::print::{Output, cell};
 
 /// See and change what waits for a time.
@@ -17,12 +18,8 @@ pub(super) enum Command {
         /// Only of this instance.
         #[arg(long)]
         instance: Option<String>,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
     /// Show a timer.
     Show {
@@ -58,13 +55,9 @@ pub(super) enum Command {
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
     let path = |id: &str, verb: &str| format!("/api/v1/timers/{}{verb}", segment(id));
     match command {
-        Command::List { fired, instance, limit, after } => {
-            let parameters = query(&[
-                ("fired", fired.then(|| "true".to_owned())),
-                ("instance", instance),
-                ("limit", limit.map(|n| n.to_string())),
-                ("after", after),
-            ]);
+        Command::List { fired, instance, page } => {
+            let parameters =
+                page.with(&[("fired", fired.then(|| "true".to_owned())), ("instance", instance)]);
             let answer = client.get("/api/v1/timers", &parameters).await?;
             let columns = [
                 ("ID", "/id"),

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::client::{Client, query, segment};
+use super::client::{Client, segment};
+use super::page::Page;
 use super::print::Output;
 use super::{Error, input};
 
@@ -20,12 +21,8 @@ pub(super) enum Command {
         /// waiting, completed, timeout, failed, cancelled or retried.
         #[arg(long)]
         status: Option<String>,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
     /// Show a wait with what has come.
     Show {
@@ -54,13 +51,8 @@ pub(super) enum Command {
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
     let path = |id: &str| format!("/api/v1/wait-states/{}", segment(id));
     match command {
-        Command::List { dead, instance, status, limit, after } => {
-            let parameters = query(&[
-                ("instance", instance),
-                ("status", status),
-                ("limit", limit.map(|n| n.to_string())),
-                ("after", after),
-            ]);
+        Command::List { dead, instance, status, page } => {
+            let parameters = page.with(&[("instance", instance), ("status", status)]);
             let list = if dead { "/api/v1/wait-states/dead-letters" } else { "/api/v1/wait-states" };
             let answer = client.get(list, &parameters).await?;
             let columns = [

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Error;
-use super::client::{Client, query, segment};
+use super::client::{Client, segment};
+use super::page::Page;
 use super::print::{Column, Output};
 
 /// Where workers are.
@@ -25,12 +26,8 @@ const COLUMNS: [Column; 8] = [
 pub(super) enum Command {
     /// List workers, newest first: ACTIVE ones work, IDLE ones only poll, DEAD ones are silent.
     List {
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
     /// Show a worker.
     Show {
@@ -48,8 +45,8 @@ pub(super) enum Command {
 /// Runs it.
 pub(super) async fn run(command: Command, client: &Client, output: &Output) -> Result<(), Error> {
     match command {
-        Command::List { limit, after } => {
-            let parameters = query(&[("limit", limit.map(|n| n.to_string())), ("after", after)]);
+        Command::List { page } => {
+            let parameters = page.with(&[]);
             output.list(&client.get(WORKERS, &parameters).await?, &COLUMNS);
         }
         Command::Show { name } => {

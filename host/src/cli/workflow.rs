@@ -4,6 +4,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
 use super::client::{Client, query, segment};
+use super::page::Page;
 use super::print::{Output, cell};
 use super::{Error, input};
 
@@ -24,12 +25,8 @@ pub(super) enum Command {
     },
     /// List workflows, each with its newest version.
     List {
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-        /// The cursor that the page before ended with.
-        #[arg(long)]
-        after: Option<String>,
+        #[command(flatten)]
+        page: Page,
     },
     /// Show a workflow as it was deployed.
     Show {
@@ -60,8 +57,8 @@ pub(super) async fn run(command: Command, client: &Client, output: &Output) -> R
                 output.line(format!("next: stepwell instance start {key} --context '{{}}' --watch"));
             }
         }
-        Command::List { limit, after } => {
-            let parameters = query(&[("limit", limit.map(|n| n.to_string())), ("after", after)]);
+        Command::List { page } => {
+            let parameters = page.with(&[]);
             let answer = client.get("/api/v1/workflows", &parameters).await?;
             let columns =
                 [("KEY", "/key"), ("VERSION", "/version"), ("NAME", "/name"), ("DEPLOYED", "/createdAt")];

@@ -112,13 +112,16 @@ fn link_undoing(
         let field = step.field.key("compensate");
         match index.get(id.as_str()) {
             Some(&other) if other == at => report.add(&field, "a step cannot undo itself"),
-            Some(&other) => {
-                nodes[other].incoming += 1;
-                before[other].push(at);
-            }
+            Some(&other) => lead(at, other, nodes, before),
             None => report.add(&field, unknown(id, index)),
         }
     }
+}
+
+/// A path that is not `dependsOn`'s leads from a step to another.
+fn lead(from: usize, to: usize, nodes: &mut [Node], before: &mut [Vec<usize>]) {
+    nodes[to].incoming += 1;
+    before[to].push(from);
 }
 
 fn link_errors(
@@ -137,10 +140,7 @@ fn link_errors(
                 Some(&other) if other == at => {
                     report.add(&field, "a step's error cannot lead to the step itself");
                 }
-                Some(&other) if linked.insert(other) => {
-                    nodes[other].incoming += 1;
-                    before[other].push(at);
-                }
+                Some(&other) if linked.insert(other) => lead(at, other, nodes, before),
                 Some(_) => {}
                 None => report.add(&field, format!("{}; `end` ends the path", unknown(id, index))),
             }

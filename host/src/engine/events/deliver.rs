@@ -168,17 +168,18 @@ pub(in crate::engine) async fn deliver(
 /// Whether a step did not take an event because the event's own time was over: in a commit that came between the look at
 /// the wait and now, or earlier in this fold.
 async fn is_too_late(engine: &Engine, draft: &Draft, wait: &WaitState, name: &str) -> Result<bool, Error> {
-    let held = draft.step(&wait.node_id).is_some_and(|step| step.status == StepStatus::Incident);
+    // What a fault holds up is kept, and taken in its order.
+    if draft.step(&wait.node_id).is_some_and(|step| step.status == StepStatus::Incident) {
+        return Ok(false);
+    }
     let now = match draft.wait(wait.id) {
         Some(now) => Some(now),
-        None if held => None,
         None => engine.parts.store.wait_state(&wait.tenant, wait.id).await?,
     };
-    Ok(!held
-        && now.is_some_and(|now| {
-            let closed = now.listeners.iter().any(|listener| listener.name == *name && listener.closed);
-            closed && !now.received_events.iter().any(|received| received == name)
-        }))
+    Ok(now.is_some_and(|now| {
+        let closed = now.listeners.iter().any(|listener| listener.name == *name && listener.closed);
+        closed && !now.received_events.iter().any(|received| received == name)
+    }))
 }
 
 /// Takes an event into the draft whose wait has not begun, unless it has meanwhile.
