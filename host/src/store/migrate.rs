@@ -36,6 +36,8 @@ twins! {
     30 "0030_schedules",
     40 "0040_reminders",
     50 "0050_events",
+    60 "0060_rows",
+    61 "0061_lean_rows",
 }
 
 /// One step of the schema, in both dialects.
@@ -54,6 +56,13 @@ pub(super) fn postgres() -> Migrator {
 /// For SQLite.
 pub(super) fn sqlite() -> Migrator {
     migrator(|twin| twin.sqlite)
+}
+
+/// What stands between the brackets of `create type NAME as (…)`, in the step that makes a type of PostgreSQL.
+pub(super) fn type_fields(name: &str) -> Option<&'static str> {
+    let head = format!("create type {name} as (");
+    let (_, rest) = TWINS.iter().find_map(|twin| twin.postgres.split_once(&head))?;
+    rest.split_once(");").map(|(fields, _)| fields)
 }
 
 /// Says in a sentence why a migration did not go through.

@@ -5,12 +5,11 @@
 //! SQL, and a driver is little more than "run this statement". What both share, from the order of writes to
 //! the check of guards, is written once, in [`commit`].
 
-mod cell;
-mod columns;
 mod commit;
 mod driver;
 mod error;
 mod events;
+mod field;
 mod guard;
 mod migrate;
 mod order;
@@ -20,6 +19,7 @@ mod postgres;
 pub mod preload;
 mod prepare;
 pub mod raw;
+mod records;
 mod room;
 mod rows;
 mod sqlite;

@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use super::columns::Layout;
+use super::records::Layout;
 
-/// A statement in both dialects. It takes one JSON text; on PostgreSQL, where many rows are written, columns.
+/// A statement in both dialects. It takes one JSON text; on PostgreSQL, where many rows are written, records.
 pub(super) struct Statement {
     /// The files' name.
     pub(super) name: &'static str,

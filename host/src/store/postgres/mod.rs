@@ -1,5 +1,6 @@
 //! PostgreSQL: any number of hosts on one database, on few connections each.
 
+mod bind;
 mod company;
 mod hints;
 mod lanes;

@@ -4,14 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use sqlx::postgres::{PgArguments, PgConnectOptions};
-use sqlx::query::Query;
-use sqlx::{ConnectOptions, Connection, PgConnection, Postgres, Row};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection, PgConnection, Row};
 use tokio::sync::Semaphore;
 
 use super::whole::{self, Seal};
 use crate::engine::port::Write;
-use crate::store::columns::Column;
 use crate::store::driver::Transaction;
 use crate::store::error::Fault;
 use crate::store::patience::Patience;
@@ -100,32 +98,13 @@ impl Transaction for Session {
             return Ok(self.query(statement, &array(rows)?).await?.len());
         };
         tracing::trace!(statement = statement.name, rows = rows.len(), "postgres");
-        let mut query = sqlx::query(statement.postgres);
-        for column in
-            layout.fill(rows).map_err(|unfit| Fault::Data(format!("{}: {unfit}", statement.name)))?
-        {
-            query = bind_column(query, column);
-        }
+        let records =
+            layout.fill(rows).map_err(|unfit| Fault::Data(format!("{}: {unfit}", statement.name)))?;
+        let query = sqlx::query(statement.postgres).bind(records);
         metrics::counter!(crate::metrics::STORE_STATEMENTS).increment(1);
         let done =
             in_time(STATEMENT_SECONDS_MAX, statement.name, query.execute(&mut self.connection)).await?;
         Ok(usize::try_from(done.rows_affected()).unwrap_or(usize::MAX))
-    }
-}
-
-/// Adds a column to a statement's parameters.
-pub(super) fn bind_column(
-    query: Query<'static, Postgres, PgArguments>,
-    column: Column,
-) -> Query<'static, Postgres, PgArguments> {
-    match column {
-        Column::Uuid(values) => query.bind(values),
-        Column::Text(values) => query.bind(values),
-        Column::Bigint(values) => query.bind(values),
-        Column::Integer(values) => query.bind(values),
-        Column::Double(values) => query.bind(values),
-        Column::Boolean(values) => query.bind(values),
-        Column::Time(values) => query.bind(values),
     }
 }
 

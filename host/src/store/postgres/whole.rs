@@ -14,11 +14,11 @@ use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use uuid::Uuid;
 
-use super::session::bind_column;
 use crate::engine::port::Guard;
 use crate::store::error::Fault;
 use crate::store::order::Kind;
 use crate::store::prepare::Prepared;
+use crate::store::records::Layout;
 
 /// Kinds that can be written together.
 const KINDS: [Kind; 12] = [
@@ -95,10 +95,8 @@ pub(super) fn query(
         let Some(statement) = same_kind[0].kind.statement() else { continue };
         let writes: Vec<_> = same_kind.iter().map(|row| row.write).collect();
         let unfit = |why| Fault::Data(format!("{}: {why}", statement.name));
-        let layout = statement.layout().ok_or_else(|| Fault::Broken("takes no columns".into()))?;
-        for column in layout.fill(&writes).map_err(unfit)? {
-            query = bind_column(query, column);
-        }
+        let layout = statement.layout().ok_or_else(|| Fault::Broken("takes no records".into()))?;
+        query = query.bind(layout.fill(&writes).map_err(unfit)?);
     }
     Ok(query)
 }
@@ -146,8 +144,8 @@ fn write_text(shape: Shape) -> String {
         let _ = write!(text, ", part_{bit} as (\n{part}");
         if kind.expects_its_rows() {
             text.push_str("returning 1");
-            let first = parameters + 1;
-            let _ = write!(fine, "\nand (select count(*) from part_{bit}) = cardinality(${first}::uuid[])");
+            let (rows, row) = (parameters + 1, statement.layout().map_or("", Layout::type_name));
+            let _ = write!(fine, "\nand (select count(*) from part_{bit}) = cardinality(${rows}::{row}[])");
         }
         text.push_str("\n)");
         parameters += count;
@@ -180,24 +178,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_takes_columns_whose_count_is_that_of_its_parameters() {
+    fn every_kind_takes_one_array_of_records() {
         for kind in KINDS {
             let statement = kind.statement().unwrap();
             let layout = statement.layout().unwrap();
-            assert_eq!(shifted(statement.postgres, 0).1, layout.len(), "{}", statement.name);
+            assert_eq!(layout.type_name(), format!("workflow_{}_row", statement.name));
+            assert_eq!(shifted(statement.postgres, 0).1, 1, "{}", statement.name);
         }
     }
 
     #[test]
     fn a_text_has_the_parts_of_its_shape_and_every_parameter() {
         let all: Shape = (1 << KINDS.len()) - 1;
-        let columns: usize =
-            KINDS.iter().filter_map(|kind| kind.statement()?.layout()).map(|layout| layout.len()).sum();
         let text = write_text(all);
-        for number in 1..=OWN_PARAMETERS + columns {
+        for number in 1..=OWN_PARAMETERS + KINDS.len() {
             assert!(text.contains(&format!("${number}::")), "${number} in\n{text}");
         }
-        assert!(!text.contains(&format!("${}", OWN_PARAMETERS + columns + 1)));
+        assert!(!text.contains(&format!("${}", OWN_PARAMETERS + KINDS.len() + 1)));
         assert!(!write_text(1).contains("part_1"));
     }
 }

@@ -4,9 +4,5 @@ insert into workflow_blobs (
 )
 select
   r.tenant, r.instance_id, r.hash, r.body
-from unnest(
-  $1::text[], $2::uuid[], $3::text[], $4::text[]
-) as r (
-  tenant, instance_id, hash, body
-)
+from unnest($1::workflow_insert_blobs_row[]) as r
 on conflict (tenant, instance_id, hash) do nothing

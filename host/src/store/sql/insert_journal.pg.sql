@@ -6,10 +6,4 @@ insert into workflow_journal (
 select
   r.id, r.tenant, r.instance_id, r.subject_id, r.seq, r.kind, r.step_id, r.at, r.plugin_digest, r.note,
   r.call, r.answer, r.fuel, r.memory_bytes
-from unnest(
-  $1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::bigint[], $6::text[], $7::text[], $8::timestamptz[],
-  $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[]
-) as r (
-  id, tenant, instance_id, subject_id, seq, kind, step_id, at, plugin_digest, note, call, answer, fuel,
-  memory_bytes
-)
+from unnest($1::workflow_insert_journal_row[]) as r

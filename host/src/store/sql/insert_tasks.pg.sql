@@ -16,20 +16,4 @@ select
   r.retry_jitter_percent, r.lock_expiries, r.max_lock_expiries, r.error_message, r.error_code,
   r.error_details, r.checkpoint, r.available_at, r.turn_at, r.due_at, r.traceparent, r.created_at,
   r.updated_at, r.version
-from unnest(
-  $1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[],
-  $9::text[], $10::bigint[], $11::text[]::jsonb[], $12::text[]::jsonb[], $13::text[], $14::timestamptz[],
-  $15::double precision[], $16::timestamptz[], $17::uuid[], $18::timestamptz[], $19::double precision[],
-  $20::integer[], $21::double precision[], $22::timestamptz[], $23::timestamptz[], $24::text[],
-  $25::integer[], $26::integer[], $27::bigint[], $28::integer[], $29::bigint[], $30::integer[],
-  $31::integer[], $32::integer[], $33::text[], $34::text[], $35::text[], $36::text[]::jsonb[],
-  $37::timestamptz[], $38::timestamptz[], $39::timestamptz[], $40::text[], $41::timestamptz[],
-  $42::timestamptz[], $43::bigint[]
-) as r (
-  id, tenant, workflow_instance_id, step_execution_id, step_id, workflow_key, business_key, key, task_type,
-  priority, input, output, worker_id, locked_at, lock_duration_seconds, lock_expires_at, lock_token,
-  last_heartbeat_at, heartbeat_interval_seconds, heartbeat_max_missed, timeout_seconds, timeout_at,
-  completed_at, status, retry_count, max_retries, retry_initial_ms, retry_factor_percent, retry_max_ms,
-  retry_jitter_percent, lock_expiries, max_lock_expiries, error_message, error_code, error_details,
-  checkpoint, available_at, turn_at, due_at, traceparent, created_at, updated_at, version
-)
+from unnest($1::workflow_insert_tasks_row[]) as r

@@ -5,10 +5,5 @@ update workflow_external_tasks as t set
   status = 'LOCKED', worker_id = r.worker_id, lock_token = r.lock_token, locked_at = r.locked_at,
   last_heartbeat_at = r.locked_at, updated_at = r.locked_at, lock_expires_at = r.lock_expires_at,
   due_at = r.due_at, version = r.version
-from unnest(
-  $1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
-  $8::bigint[]
-) as r (
-  id, tenant, worker_id, lock_token, locked_at, lock_expires_at, due_at, version
-)
+from unnest($1::workflow_lock_tasks_row[]) as r
 where t.id = r.id and (t.tenant = r.tenant) is true and t.version = r.version - 1

@@ -14,18 +14,5 @@ update workflow_external_tasks as t set
   error_code = r.error_code, error_details = r.error_details, checkpoint = r.checkpoint,
   available_at = r.available_at, turn_at = r.turn_at, due_at = r.due_at, traceparent = r.traceparent,
   updated_at = r.updated_at, version = r.version
-from unnest(
-  $1::uuid[], $2::text[], $3::bigint[], $4::text[]::jsonb[], $5::text[], $6::timestamptz[],
-  $7::double precision[], $8::timestamptz[], $9::uuid[], $10::timestamptz[], $11::double precision[],
-  $12::integer[], $13::double precision[], $14::timestamptz[], $15::timestamptz[], $16::text[],
-  $17::integer[], $18::integer[], $19::bigint[], $20::integer[], $21::bigint[], $22::integer[],
-  $23::integer[], $24::integer[], $25::text[], $26::text[], $27::text[], $28::text[]::jsonb[],
-  $29::timestamptz[], $30::timestamptz[], $31::timestamptz[], $32::text[], $33::timestamptz[], $34::bigint[]
-) as r (
-  id, tenant, priority, output, worker_id, locked_at, lock_duration_seconds, lock_expires_at, lock_token,
-  last_heartbeat_at, heartbeat_interval_seconds, heartbeat_max_missed, timeout_seconds, timeout_at,
-  completed_at, status, retry_count, max_retries, retry_initial_ms, retry_factor_percent, retry_max_ms,
-  retry_jitter_percent, lock_expiries, max_lock_expiries, error_message, error_code, error_details,
-  checkpoint, available_at, turn_at, due_at, traceparent, updated_at, version
-)
+from unnest($1::workflow_update_tasks_row[]) as r
 where t.id = r.id and (t.tenant = r.tenant) is true and t.version = r.version - 1

@@ -7,14 +7,7 @@ select
   r.id, r.tenant, r.instance_id, r.step_id, r.attempt, r.step_type, r.status, r.plugin_digest, r.config,
   r.state, r.state_version, r.seq, coalesce(r.effect_keys, 'null'), r.arrived, r.arrived_live, r.output,
   r.error, r.started_at, r.ended_at
-from unnest(
-  $1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[],
-  $9::text[], $10::text[], $11::integer[], $12::bigint[], $13::text[]::jsonb[], $14::integer[],
-  $15::integer[], $16::text[]::jsonb[], $17::text[]::jsonb[], $18::timestamptz[], $19::timestamptz[]
-) as r (
-  id, tenant, instance_id, step_id, attempt, step_type, status, plugin_digest, config, state,
-  state_version, seq, effect_keys, arrived, arrived_live, output, error, started_at, ended_at
-)
+from unnest($1::workflow_upsert_steps_row[]) as r
 on conflict (id) do update set
   status = excluded.status, plugin_digest = excluded.plugin_digest, config = excluded.config,
   state = excluded.state, state_version = excluded.state_version, seq = excluded.seq,

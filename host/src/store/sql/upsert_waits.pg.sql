@@ -9,16 +9,7 @@ select
   r.required_events, r.enabled_events, r.api_call_enabled, r.kafka_event_enabled, r.api_response_data,
   r.kafka_event_data, r.event_data, r.received_events, r.listeners, r.status, r.warning, r.resumed_at,
   r.resumed_by, r.created_at, r.updated_at, r.expires_at, 1
-from unnest(
-  $1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[]::jsonb[],
-  $9::text[]::jsonb[], $10::boolean[], $11::boolean[], $12::text[]::jsonb[], $13::text[]::jsonb[],
-  $14::text[]::jsonb[], $15::text[]::jsonb[], $16::text[]::jsonb[], $17::text[], $18::text[],
-  $19::timestamptz[], $20::text[], $21::timestamptz[], $22::timestamptz[], $23::timestamptz[]
-) as r (
-  id, tenant, execution_id, node_id, attempt, correlation_id, aggregation_strategy, required_events,
-  enabled_events, api_call_enabled, kafka_event_enabled, api_response_data, kafka_event_data, event_data,
-  received_events, listeners, status, warning, resumed_at, resumed_by, created_at, updated_at, expires_at
-)
+from unnest($1::workflow_upsert_waits_row[]) as r
 on conflict (id) do update set
   correlation_id = excluded.correlation_id, aggregation_strategy = excluded.aggregation_strategy,
   required_events = excluded.required_events, enabled_events = excluded.enabled_events, api_call_enabled =
