@@ -19,8 +19,8 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt as log_format};
 
-/// How long a collector has for one batch of spans.
-const EXPORT_SECONDS_MAX: u64 = 5;
+/// How long a collector has for one batch of spans, which is lost then: what OTLP's exporters give it by default.
+const EXPORT_SECONDS_MAX: u64 = 10;
 /// How long the end of the host waits for the last spans.
 const FLUSH_SECONDS_MAX: u64 = 5;
 /// How long a span waits for company.

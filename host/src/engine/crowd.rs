@@ -1,9 +1,10 @@
 //! Tenants beside each other: while several are about, each has only so many starts under way at once, and those of
 //! one that floods the host wait in its own line. A tenant that is alone has the whole host. A start whose plugins went
-//! wrong keeps its place for a while: what a tenant's plugins can cost others is bounded by their faults, not by their speed.
+//! wrong keeps its place for a while, for longer where many have: what a tenant's plugins can cost others is bounded by
+//! their faults, not by their speed.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,6 +24,12 @@ const WAITING_MAX: usize = 10_000;
 /// How long a start that ended in an incident keeps its place: with [`STARTS_MAX`] places, 16 of them a second.
 const REST_AFTER_FAULT: Duration = Duration::from_secs(1);
 
+/// How often that is doubled, at most: after each [`STARTS_MAX`] of them, if few went well in between. One in two seconds then.
+const REST_DOUBLED_MAX: u32 = 5;
+
+/// For how many starts that ended in an incident one makes up that did not.
+const MAKES_UP_FOR: u32 = 4;
+
 /// How long a tenant counts as being about after it was last seen.
 const ABOUT: Duration = Duration::from_secs(5);
 
@@ -40,20 +47,52 @@ struct Member {
 struct Line {
     starts: Arc<Semaphore>,
     waiting: AtomicUsize,
+    faults: Faults,
+}
+
+/// How many more of a tenant's starts have ended in an incident lately than others make up for.
+#[derive(Default)]
+struct Faults(AtomicU32);
+
+impl Faults {
+    /// A start did not.
+    fn made_up(&self) {
+        self.change(|count| count.saturating_sub(MAKES_UP_FOR));
+    }
+
+    /// One more did: how long it keeps its place. Each for a little longer than the one before, so that those that
+    /// began together do not begin together again.
+    fn one_more(&self) -> Duration {
+        let places = u32::try_from(STARTS_MAX).unwrap_or(u32::MAX);
+        let count = self.change(|count| count.saturating_add(1).min(places * REST_DOUBLED_MAX + places - 1));
+        let rest = REST_AFTER_FAULT * 2_u32.pow(count / places);
+        rest + rest * (count % places) / places
+    }
+
+    /// What it was before.
+    fn change(&self, next: impl Fn(u32) -> u32) -> u32 {
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| Some(next(count)))
+            .unwrap_or_default()
+    }
 }
 
 /// The right to start one instance, given back when dropped; without a number in it while the tenant is alone.
 pub(super) struct Place {
-    held: Option<OwnedSemaphorePermit>,
+    held: Option<(OwnedSemaphorePermit, Arc<Line>)>,
 }
 
 impl Place {
     /// The start has ended; `faulty` if it was with an incident.
     pub(super) fn leave(self, faulty: bool) {
-        let Some(held) = self.held.filter(|_| faulty) else { return };
+        let Some((permit, line)) = self.held else { return };
+        if !faulty {
+            return line.faults.made_up();
+        }
+        let rest = line.faults.one_more();
         tokio::spawn(async move {
-            tokio::time::sleep(REST_AFTER_FAULT).await;
-            drop(held);
+            tokio::time::sleep(rest).await;
+            drop(permit);
         });
     }
 }
@@ -68,7 +107,7 @@ impl Crowd {
     pub(super) async fn enter(&self, tenant: &TenantId) -> Result<Place, Error> {
         let Some(line) = self.meet(tenant) else { return Ok(Place { held: None }) };
         if let Ok(place) = line.starts.clone().try_acquire_owned() {
-            return Ok(Place { held: Some(place) });
+            return Ok(Place { held: Some((place, line)) });
         }
         let waiting = Waiting::new(&line.waiting);
         if waiting.behind >= WAITING_MAX {
@@ -77,7 +116,9 @@ impl Crowd {
             );
             return Err(Error::Busy { code: "too_many_starts", message });
         }
-        Ok(Place { held: line.starts.clone().acquire_owned().await.ok() })
+        let permit = line.starts.clone().acquire_owned().await.ok();
+        drop(waiting);
+        Ok(Place { held: permit.map(|permit| (permit, line)) })
     }
 
     /// Takes note of a tenant. Its line, if others are about.
@@ -89,8 +130,11 @@ impl Crowd {
             None => {
                 // A newcomer is rare enough to look who has left.
                 tenants.retain(|_, member| member.is_about(now));
-                let line =
-                    Line { starts: Arc::new(Semaphore::new(STARTS_MAX)), waiting: AtomicUsize::new(0) };
+                let line = Line {
+                    starts: Arc::new(Semaphore::new(STARTS_MAX)),
+                    waiting: AtomicUsize::new(0),
+                    faults: Faults::default(),
+                };
                 tenants.insert(tenant.clone(), Member { seen: now, line: Arc::new(line) });
             }
         }
@@ -172,7 +216,29 @@ mod tests {
         let begun = Instant::now();
         crowd.enter(&flood).await.unwrap();
         assert_eq!(begun.elapsed(), REST_AFTER_FAULT);
+        assert!(places().await.is_none(), "they come back one by one");
+        tokio::time::sleep(REST_AFTER_FAULT).await;
         assert!(places().await.is_some());
+    }
+
+    #[test]
+    fn the_more_go_wrong_the_longer_each_keeps_its_place() {
+        let faults = Faults::default();
+        let rests: Vec<Duration> = (0..200).map(|_| faults.one_more()).collect();
+        assert_eq!(rests[0], REST_AFTER_FAULT);
+        assert!(rests.is_sorted() && rests[16] == REST_AFTER_FAULT * 2 && rests[32] == REST_AFTER_FAULT * 4);
+        assert!(rests[199] < REST_AFTER_FAULT * 64, "{:?}", rests[199]);
+        (0..50).for_each(|_| faults.made_up());
+        assert_eq!(faults.one_more(), REST_AFTER_FAULT, "enough went well since");
+    }
+
+    #[test]
+    fn a_tenant_some_of_whose_starts_go_wrong_is_not_slowed_down() {
+        let faults = Faults::default();
+        for _ in 0..100 {
+            assert!(faults.one_more() < REST_AFTER_FAULT * 2);
+            faults.made_up();
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -143,7 +143,7 @@ pub(super) fn count(fault: &Fault) {
     metrics::counter!(names::PLUGIN_FAULTS, "code" => fault.code).increment(1);
 }
 
-/// Here, if it is quick; else it goes on in the slow lane.
+/// Here, if it is quick; else it goes on in a lane.
 async fn make(
     runtime: &Runtime,
     loaded: &Loaded,
@@ -167,14 +167,19 @@ async fn make(
         work = Box::pin(Counted::new(work, move |computed| sample.record(computed.as_secs_f64())));
     }
     let key = (tenant, loaded.digest.clone());
-    let suspect = runtime.pace.is_slow(&key);
+    let harmful = runtime.harmful.is_bad(&key);
+    let suspect = harmful || runtime.slow.is_bad(&key);
     if !suspect && let Poll::Ready(answer) = begin(&spent, &mut work).await {
-        runtime.pace.record(&key, false);
+        runtime.slow.record(&key, false);
         return answer;
     }
-    let answer = runtime.lane.finish(key.0.clone(), spent.clone(), work).await;
-    runtime.pace.record(&key, spent.time() > SLOW);
-    answer.unwrap_or_else(|| Err(fault::interrupted(verb)))
+    let lane = if harmful { &runtime.cellar } else { &runtime.lane };
+    let answer = lane.finish(key.0.clone(), spent.clone(), work).await;
+    let answer = answer.unwrap_or_else(|| Err(fault::interrupted(verb)));
+    let slow = spent.time() > SLOW;
+    runtime.slow.record(&key, slow);
+    runtime.harmful.record(&key, slow && answer.as_ref().is_err_and(|fault| !fault.transient));
+    answer
 }
 
 /// Lets a call run here. Ticks pass also while the thread has no core: who has hardly computed goes on. The first

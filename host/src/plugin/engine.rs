@@ -10,8 +10,8 @@ use wasmtime::{
 
 use super::bindings::StepPlugin;
 use super::host_state::HostState;
-use super::lane::Lane;
-use super::pace::Pace;
+use super::lane::{Lane, Place};
+use super::lately::Lately;
 use super::ticker::{self, Running};
 use super::{Error, wasi};
 
@@ -26,8 +26,12 @@ pub(super) struct Runtime {
     pub(super) engine: Engine,
     pub(super) linker: Linker<HostState>,
     pub(super) running: Arc<Running>,
-    pub(super) pace: Pace,
+    pub(super) slow: Lately,
+    pub(super) harmful: Lately,
+    /// For calls that turn out to be slow.
     pub(super) lane: Lane,
+    /// For calls of plugins whose slow calls end in faults.
+    pub(super) cellar: Lane,
 }
 
 impl Runtime {
@@ -48,7 +52,9 @@ impl Runtime {
         let linker = linker(&engine)
             .map_err(|error| Error::engine("the imports of plugins cannot be linked", &error))?;
         let running = ticker::start(&engine)?;
-        Ok(Self { engine, linker, running, pace: Pace::default(), lane: Lane::new()? })
+        let (lane, cellar) = (Lane::new(Place::Back)?, Lane::new(Place::Last)?);
+        let (slow, harmful) = (Lately::default(), Lately::default());
+        Ok(Self { engine, linker, running, slow, harmful, lane, cellar })
     }
 }
 

@@ -3,6 +3,9 @@
 //! A call begins where it is made, and nearly all end there, within microseconds. One that takes longer is
 //! moved here at the next tick, at the place where it yielded. Half of the cores at most work for the lane, at low priority, a tick
 //! for each call in turn, and tenants take turns: whatever plugins do, the threads that serve requests are free.
+//!
+//! There are two lanes: one for what is slow, and one for plugins whose slow calls end in faults. The second computes only while
+//! nobody else wants to: a thread that serves requests takes its core at once, where it would else wait for a slice of time.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -21,7 +24,16 @@ use super::spent::Spent;
 use super::turns::Turns;
 use crate::domain::TenantId;
 
-/// How far the lane stands back: 19 is the furthest. At 5 it gets a quarter of a core that others want all of, so that
+/// How a lane stands to all other threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It gets less than they.
+    Back,
+    /// It gets what they leave.
+    Last,
+}
+
+/// How far a lane stands back: 19 is the furthest. At 5 it gets a quarter of a core that others want all of, so that
 /// slow calls still end on a machine that is busy with other things.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 5;
@@ -60,13 +72,13 @@ struct Job {
 
 impl Lane {
     /// A lane with a thread for half of the cores, at least one.
-    pub(super) fn new() -> Result<Self, Error> {
+    pub(super) fn new(place: Place) -> Result<Self, Error> {
         let lane = Self { shared: Arc::default() };
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         for _ in 0..(cores / 2).max(1) {
             let shared = lane.shared.clone();
             let thread = std::thread::Builder::new().name("plugin-lane".into()).spawn(move || {
-                stand_back();
+                stand(place);
                 while let Some(job) = shared.next() {
                     job.turn();
                 }
@@ -175,9 +187,23 @@ impl Wake for Job {
 }
 
 /// The thread gives way to every other. Where that cannot be said of a thread, its number alone bounds it.
-fn stand_back() {
+fn stand(place: Place) {
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
-        tracing::debug!(%error, "slow plugins run at the priority of all others");
+    {
+        use thread_priority::{
+            NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, set_thread_priority_and_policy,
+            thread_native_id,
+        };
+        let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
+        let last = || set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy);
+        let stands_last = place == Place::Last
+            && last()
+                .inspect_err(|error| tracing::debug!(?error, "the kernel has no place behind all others"))
+                .is_ok();
+        if !stands_last && let Err(error) = rustix::process::setpriority_process(None, NICE) {
+            tracing::debug!(%error, "slow plugins run at the priority of all others");
+        }
     }
+    #[cfg(not(target_os = "linux"))]
+    let _ = place;
 }
