@@ -24,8 +24,9 @@ const WAITING_MAX: usize = 10_000;
 /// How long a start that ended in an incident keeps its place: with [`STARTS_MAX`] places, 16 of them a second.
 const REST_AFTER_FAULT: Duration = Duration::from_secs(1);
 
-/// How often that is doubled, at most: after each [`STARTS_MAX`] of them, if few went well in between. One in two seconds then.
+/// How often that is doubled, at most, and after how many of them, if few went well in between.
 const REST_DOUBLED_MAX: u32 = 5;
+const REST_DOUBLED_AFTER: u32 = 4;
 
 /// For how many starts that ended in an incident one makes up that did not.
 const MAKES_UP_FOR: u32 = 4;
@@ -63,10 +64,10 @@ impl Faults {
     /// One more did: how long it keeps its place. Each for a little longer than the one before, so that those that
     /// began together do not begin together again.
     fn one_more(&self) -> Duration {
-        let places = u32::try_from(STARTS_MAX).unwrap_or(u32::MAX);
-        let count = self.change(|count| count.saturating_add(1).min(places * REST_DOUBLED_MAX + places - 1));
-        let rest = REST_AFTER_FAULT * 2_u32.pow(count / places);
-        rest + rest * (count % places) / places
+        let most = REST_DOUBLED_AFTER * (REST_DOUBLED_MAX + 1) - 1;
+        let count = self.change(|count| (count + 1).min(most));
+        let rest = REST_AFTER_FAULT * 2_u32.pow(count / REST_DOUBLED_AFTER);
+        rest + rest * (count % REST_DOUBLED_AFTER) / REST_DOUBLED_AFTER
     }
 
     /// What it was before.
@@ -217,7 +218,7 @@ mod tests {
         crowd.enter(&flood).await.unwrap();
         assert_eq!(begun.elapsed(), REST_AFTER_FAULT);
         assert!(places().await.is_none(), "they come back one by one");
-        tokio::time::sleep(REST_AFTER_FAULT).await;
+        tokio::time::sleep(REST_AFTER_FAULT * 16).await;
         assert!(places().await.is_some());
     }
 
@@ -226,9 +227,9 @@ mod tests {
         let faults = Faults::default();
         let rests: Vec<Duration> = (0..200).map(|_| faults.one_more()).collect();
         assert_eq!(rests[0], REST_AFTER_FAULT);
-        assert!(rests.is_sorted() && rests[16] == REST_AFTER_FAULT * 2 && rests[32] == REST_AFTER_FAULT * 4);
+        assert!(rests.is_sorted() && rests[4] == REST_AFTER_FAULT * 2 && rests[8] == REST_AFTER_FAULT * 4);
         assert!(rests[199] < REST_AFTER_FAULT * 64, "{:?}", rests[199]);
-        (0..50).for_each(|_| faults.made_up());
+        (0..6).for_each(|_| faults.made_up());
         assert_eq!(faults.one_more(), REST_AFTER_FAULT, "enough went well since");
     }
 

@@ -167,18 +167,17 @@ async fn make(
         work = Box::pin(Counted::new(work, move |computed| sample.record(computed.as_secs_f64())));
     }
     let key = (tenant, loaded.digest.clone());
-    let harmful = runtime.harmful.is_bad(&key);
-    let suspect = harmful || runtime.slow.is_bad(&key);
+    let harmful = &runtime.lanes.harmful;
+    let suspect = harmful.is_bad(&key) || runtime.slow.is_bad(&key);
     if !suspect && let Poll::Ready(answer) = begin(&spent, &mut work).await {
         runtime.slow.record(&key, false);
         return answer;
     }
-    let lane = if harmful { &runtime.cellar } else { &runtime.lane };
-    let answer = lane.finish(key.0.clone(), spent.clone(), work).await;
+    let answer = runtime.lanes.finish(key.clone(), spent.clone(), work).await;
     let answer = answer.unwrap_or_else(|| Err(fault::interrupted(verb)));
     let slow = spent.time() > SLOW;
     runtime.slow.record(&key, slow);
-    runtime.harmful.record(&key, slow && answer.as_ref().is_err_and(|fault| !fault.transient));
+    harmful.record(&key, slow && answer.as_ref().is_err_and(|fault| !fault.transient));
     answer
 }
 

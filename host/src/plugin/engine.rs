@@ -10,7 +10,7 @@ use wasmtime::{
 
 use super::bindings::StepPlugin;
 use super::host_state::HostState;
-use super::lane::{Lane, Place};
+use super::lane::Lanes;
 use super::lately::Lately;
 use super::ticker::{self, Running};
 use super::{Error, wasi};
@@ -27,11 +27,7 @@ pub(super) struct Runtime {
     pub(super) linker: Linker<HostState>,
     pub(super) running: Arc<Running>,
     pub(super) slow: Lately,
-    pub(super) harmful: Lately,
-    /// For calls that turn out to be slow.
-    pub(super) lane: Lane,
-    /// For calls of plugins whose slow calls end in faults.
-    pub(super) cellar: Lane,
+    pub(super) lanes: Lanes,
 }
 
 impl Runtime {
@@ -52,9 +48,7 @@ impl Runtime {
         let linker = linker(&engine)
             .map_err(|error| Error::engine("the imports of plugins cannot be linked", &error))?;
         let running = ticker::start(&engine)?;
-        let (lane, cellar) = (Lane::new(Place::Back)?, Lane::new(Place::Last)?);
-        let (slow, harmful) = (Lately::default(), Lately::default());
-        Ok(Self { engine, linker, running, slow, harmful, lane, cellar })
+        Ok(Self { engine, linker, running, slow: Lately::default(), lanes: Lanes::new()? })
     }
 }
 

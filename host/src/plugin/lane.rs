@@ -20,13 +20,13 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::Error;
+use super::lately::{Key, Lately};
 use super::spent::Spent;
 use super::turns::Turns;
-use crate::domain::TenantId;
 
 /// How a lane stands to all other threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+enum Place {
     /// It gets less than they.
     Back,
     /// It gets what they leave.
@@ -41,8 +41,16 @@ const NICE: i32 = 5;
 /// A call that has begun.
 pub(super) type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Where slow calls go on. Its threads end with it.
-pub(super) struct Lane {
+/// Where slow calls go on.
+pub(super) struct Lanes {
+    back: Lane,
+    last: Lane,
+    /// Plugins whose slow calls ended in faults: they belong into the last lane, also with what is under way.
+    pub(super) harmful: Arc<Lately>,
+}
+
+/// One of them. Its threads end with it.
+struct Lane {
     shared: Arc<Shared>,
 }
 
@@ -60,8 +68,10 @@ struct Waiting {
 
 /// One call in the lane.
 struct Job {
-    tenant: TenantId,
-    lane: Weak<Shared>,
+    key: Key,
+    back: Weak<Shared>,
+    last: Weak<Shared>,
+    harmful: Arc<Lately>,
     /// Timers of what the guest waits for are this runtime's.
     timers: Handle,
     spent: Arc<Spent>,
@@ -72,7 +82,7 @@ struct Job {
 
 impl Lane {
     /// A lane with a thread for half of the cores, at least one.
-    pub(super) fn new(place: Place) -> Result<Self, Error> {
+    fn new(place: Place) -> Result<Self, Error> {
         let lane = Self { shared: Arc::default() };
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         for _ in 0..(cores / 2).max(1) {
@@ -87,12 +97,19 @@ impl Lane {
         }
         Ok(lane)
     }
+}
+
+impl Lanes {
+    /// Both, empty.
+    pub(super) fn new() -> Result<Self, Error> {
+        Ok(Self { back: Lane::new(Place::Back)?, last: Lane::new(Place::Last)?, harmful: Arc::default() })
+    }
 
     /// Lets a call go on here to its end; none if it came to no end, because it panicked or the host stops. It is
     /// given up when the caller is.
     pub(super) async fn finish<T: Send + 'static>(
         &self,
-        tenant: TenantId,
+        key: Key,
         spent: Arc<Spent>,
         work: Work<T>,
     ) -> Option<T> {
@@ -109,8 +126,10 @@ impl Lane {
             }
         };
         let job = Arc::new(Job {
-            tenant,
-            lane: Arc::downgrade(&self.shared),
+            key,
+            back: Arc::downgrade(&self.back.shared),
+            last: Arc::downgrade(&self.last.shared),
+            harmful: Arc::clone(&self.harmful),
             timers: Handle::current(),
             spent,
             queued: AtomicBool::new(false),
@@ -172,14 +191,15 @@ impl Job {
 
 impl Wake for Job {
     fn wake(self: Arc<Self>) {
-        let Some(lane) = self.lane.upgrade() else { return };
+        let lane = if self.harmful.is_bad(&self.key) { &self.last } else { &self.back };
+        let Some(lane) = lane.upgrade() else { return };
         if self.queued.swap(true, Ordering::AcqRel) {
             return;
         }
         *self.queued_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let mut waiting = lane.lock();
         if !waiting.closed {
-            waiting.turns.push(&self.tenant.clone(), self);
+            waiting.turns.push(&self.key.0.clone(), self);
             drop(waiting);
             lane.arrived.notify_one();
         }
