@@ -119,7 +119,7 @@ impl SerializeStruct for RowWriter<'_> {
         self.next = at + 1;
         let begin = self.values.len();
         let there = FieldWriter::write(wanted[at].1, value, self.values)?;
-        self.places[at] = there.then(|| begin..self.values.len());
+        self.places[at] = there.then_some(begin..self.values.len());
         Ok(())
     }
 
@@ -296,8 +296,9 @@ mod tests {
         let layout = Layout::of(SQL).unwrap();
         let records = layout.fill(&[row(Some(json!({ "a": 1 }))), row(Some(Value::Null))]).unwrap();
         let records: Vec<_> = records.iter().map(|bytes| values(&layout, bytes)).collect();
+        let id = Uuid::from_u128(7);
         let expected: [(&str, &[u8]); 7] = [
-            ("id", Uuid::from_u128(7).as_bytes()),
+            ("id", id.as_bytes()),
             ("tenant", b"default"),
             ("priority", &5_i64.to_be_bytes()),
             ("output", b"\x01{\"a\":1}"),
