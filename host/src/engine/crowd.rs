@@ -21,7 +21,7 @@ const STARTS_MAX: usize = 16;
 /// Starts of one tenant that wait in its line.
 const WAITING_MAX: usize = 10_000;
 
-/// How long a start that ended in an incident keeps its place: with [`STARTS_MAX`] places, 16 of them a second.
+/// How long a start that ended in an incident keeps its place at first: with [`STARTS_MAX`] places, 16 of them a second.
 const REST_AFTER_FAULT: Duration = Duration::from_secs(1);
 
 /// How often that is doubled, at most, and after how many of them, if few went well in between.

@@ -1,7 +1,7 @@
 //! The slow lane: calls that compute for long go on here, on threads of their own that give way to all others.
 //!
 //! A call begins where it is made, and nearly all end there, within microseconds. One that takes longer is
-//! moved here at the next tick, at the place where it yielded. Half of the cores at most work for the lane, at low priority, a tick
+//! moved here at the next tick, at the place where it yielded. Half of the cores at most work for a lane, at low priority, a tick
 //! for each call in turn, and tenants take turns: whatever plugins do, the threads that serve requests are free.
 //!
 //! There are two lanes: one for what is slow, and one for plugins whose slow calls end in faults. The second computes only while
