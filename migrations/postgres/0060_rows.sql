@@ -22,7 +22,7 @@ create type workflow_insert_instances_row as (
 
 create type workflow_insert_journal_row as (
   id uuid, tenant text, instance_id uuid, subject_id uuid, seq bigint, kind text, step_id text,
-  at timestamptz, plugin_digest text, note text, call text, answer text, fuel bigint, memory_bytes bigint
+  at timestamptz, plugin_digest text, note text, call text, answer text, fuel bigint, memory_bytes bigint, more text
 );
 
 create type workflow_insert_tasks_row as (

@@ -9,7 +9,7 @@ use super::{Digest, InstanceId, TenantId, Timestamp};
 /// A row of `workflow_journal`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalEntry {
-    /// Its id; ids are in order within an instance.
+    /// Its id; ids are in order within an instance, and those of one decision follow one another directly.
     pub id: Uuid,
     /// Whose it is.
     pub tenant: TenantId,

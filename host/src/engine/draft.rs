@@ -3,16 +3,22 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use super::deadline;
 use super::port::store::Result as StoreResult;
 use super::port::write::InstanceUpdate;
 use super::port::{Guard, Hint, Store, Write, WriteSet};
 use super::recent::Snapshot;
 use crate::domain::definition::{Step, Workflow};
+use crate::domain::id::{fresh, id_millis, successor};
 use crate::domain::instance::{Instance, InstanceStatus};
 use crate::domain::step::{StepExecution, StepStatus};
 use crate::domain::wait::{TopicFields, WaitState};
 use crate::domain::{StepExecutionId, TaskId, TimerId, Timestamp};
+
+/// How far apart two lines of a fold may be for the second to have the id right after the first.
+const LINES_TOGETHER_MS_MAX: u128 = 20;
 
 /// The working copy.
 pub(super) struct Draft {
@@ -50,6 +56,8 @@ pub(super) struct Draft {
     /// Whether `steps` has every row that there is.
     whole: bool,
     is_new: bool,
+    /// The last line of the journal that this fold has written.
+    last_line: Option<Uuid>,
 }
 
 impl Draft {
@@ -84,6 +92,7 @@ impl Draft {
             changed: BTreeSet::new(),
             whole: false,
             is_new: false,
+            last_line: None,
         }
     }
 
@@ -172,6 +181,16 @@ impl Draft {
         (step.state_version, step.seq) = (0, 0);
         step.effect_keys.clear();
         (step.output, step.error, step.started_at, step.ended_at) = (None, None, None, None);
+    }
+
+    /// An id for the next line of the journal, right after the one before: lines of one fold are stored as one row. A fold
+    /// that takes long has ids of its later moments, too: who reads on after a line of somebody else must not pass them.
+    pub(super) fn line_id(&mut self) -> Uuid {
+        let now = fresh();
+        let near = |last: &Uuid| id_millis(now).saturating_sub(id_millis(*last)) <= LINES_TOGETHER_MS_MAX;
+        let id = self.last_line.filter(near).map_or(now, successor);
+        self.last_line = Some(id);
+        id
     }
 
     /// Whether this fold has withdrawn or moved what a signal is about: the database does not know it yet.

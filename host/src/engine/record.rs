@@ -16,6 +16,7 @@ use crate::domain::{Digest, Timestamp};
 use crate::metrics as names;
 use serde::Serialize;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 /// A plugin answered.
 pub(super) fn transition(
@@ -109,8 +110,19 @@ pub(super) fn task_retry(task: &Task, at: Timestamp, note: String) -> Write {
 
 /// Something became of a task.
 pub(super) fn task_line(task: &Task, at: Timestamp, kind: &str, note: String) -> Write {
+    task_entry(fresh(), task, at, kind, note)
+}
+
+/// The task of a step that failed is offered again, and its instance goes on.
+pub(super) fn dead_letter_retried(draft: &mut Draft, task: &Task) {
+    let note = format!("dead letter offered again, {} attempts", task.max_retries);
+    let line = task_entry(draft.line_id(), task, draft.now, "dead-letter-retried", note);
+    draft.writes.push(line);
+}
+
+fn task_entry(id: Uuid, task: &Task, at: Timestamp, kind: &str, note: String) -> Write {
     Write::InsertJournal(JournalEntry {
-        id: fresh(),
+        id,
         tenant: task.tenant.clone(),
         instance_id: task.workflow_instance_id,
         subject_id: task.id.0,
@@ -136,7 +148,7 @@ fn verb(call: &StepCall) -> &'static str {
 
 fn instance_line(draft: &mut Draft, kind: &str, seq: i64, note: String) {
     let entry = JournalEntry {
-        id: fresh(),
+        id: draft.line_id(),
         tenant: draft.instance.tenant.clone(),
         instance_id: draft.instance.id,
         subject_id: draft.instance.id.0,
@@ -172,7 +184,7 @@ fn step_line(
         (step.id.0, step.seq - 1)
     };
     let entry = JournalEntry {
-        id: fresh(),
+        id: draft.line_id(),
         tenant: draft.instance.tenant.clone(),
         instance_id: draft.instance.id,
         subject_id,

@@ -9,11 +9,11 @@ use super::mailbox::Taken;
 use super::port::{Guard, Write};
 use super::task::availability;
 use super::{Engine, Error, compensate, decide, give_up, ledger, record};
+use crate::domain::StepExecutionId;
 use crate::domain::definition::Step;
 use crate::domain::instance::InstanceStatus;
 use crate::domain::step::{StepExecution, StepStatus};
 use crate::domain::task::Task;
-use crate::domain::{StepExecutionId, Timestamp};
 
 /// Takes a dead letter's second life into the draft. The outer error ends the fold; the inner one is the operator's.
 pub(super) async fn apply(
@@ -28,7 +28,7 @@ pub(super) async fn apply(
         .is_some_and(|step| step.id == task.step_execution_id && step.status == StepStatus::Incident);
     // A worker gave it up under Camunda's rules: its incident is over with it.
     if held && matches!(give_up::revive(engine, draft, task, read_version).await?, Taken::Done) {
-        draft.writes.push(line(task, draft.now));
+        record::dead_letter_retried(draft, task);
         return Ok(Ok(Taken::Done));
     }
     let what = format!("task {}", task.id);
@@ -37,7 +37,7 @@ pub(super) async fn apply(
         Err(refusal) => return Ok(Err(refusal)),
     };
     draft.guards.push(Guard::Task { tenant: task.tenant.clone(), id: task.id, version: read_version });
-    draft.writes.push(line(task, draft.now));
+    record::dead_letter_retried(draft, task);
     draft.writes.push(Write::UpdateTask(task.clone()));
     let hints = availability(task, draft.now);
     draft.hints.extend(hints);
@@ -89,11 +89,6 @@ pub(super) async fn branches(
         }
     }
     Ok(())
-}
-
-fn line(task: &Task, now: Timestamp) -> Write {
-    let note = format!("dead letter offered again, {} attempts", task.max_retries);
-    record::task_line(task, now, "dead-letter-retried", note)
 }
 
 /// The step that failed with a task or a wait, if that is what ended the instance.

@@ -7,9 +7,9 @@ use std::time::Instant;
 use super::driver::{Driver, Transaction};
 use super::error::Fault;
 use super::guard;
-use super::prepare::{Prepared, Row};
+use super::prepare::{Data, Prepared, Row};
 use crate::engine::port::store::{Result, Turn};
-use crate::engine::port::{Hint, StoreError, Verdict, Write};
+use crate::engine::port::{Hint, StoreError, Verdict};
 use crate::failpoint::{self, Point};
 use crate::metrics as names;
 
@@ -83,7 +83,7 @@ async fn write(
     for same_kind in rows.chunk_by(|one, other| one.kind == other.kind) {
         let kind = same_kind[0].kind;
         let Some(statement) = kind.statement() else { continue };
-        let writes: Vec<&Write> = same_kind.iter().map(|row| row.write).collect();
+        let writes: Vec<Data<'_>> = same_kind.iter().map(|row| row.data).collect();
         let written = tx.write(statement, &writes).await?;
         failpoint::pass(Point::CommitStatement);
         if all_there && kind.expects_its_rows() && written < writes.len() {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::error::Fault;
-use super::prepare::{Prepared, array};
+use super::prepare::{Data, Prepared, array};
 use super::statement::Statement;
 use crate::engine::port::store::Turn;
-use crate::engine::port::{Hint, Verdict, Write};
+use crate::engine::port::{Hint, Verdict};
 
 /// A connection within a transaction.
 #[async_trait]
@@ -17,7 +17,7 @@ pub(super) trait Transaction: Send {
     async fn query(&mut self, statement: &'static Statement, argument: &str) -> Result<Vec<String>, Fault>;
 
     /// Runs a statement that writes rows; how many it says that it wrote, if it says so.
-    async fn write(&mut self, statement: &'static Statement, rows: &[&Write]) -> Result<usize, Fault> {
+    async fn write(&mut self, statement: &'static Statement, rows: &[Data<'_>]) -> Result<usize, Fault> {
         Ok(self.query(statement, &array(rows)?).await?.len())
     }
 }

@@ -38,6 +38,7 @@ twins! {
     50 "0050_events",
     60 "0060_rows",
     61 "0061_lean_rows",
+    62 "0062_pages",
 }
 
 /// One step of the schema, in both dialects.

@@ -14,6 +14,7 @@ mod guard;
 mod migrate;
 mod order;
 mod outgoing;
+mod pages;
 mod patience;
 mod postgres;
 pub mod preload;

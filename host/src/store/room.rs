@@ -340,7 +340,8 @@ impl<D: Driver> Store for Room<D> {
         instance: InstanceId,
         page: &PageRequest,
     ) -> Result<Vec<JournalEntry>> {
-        self.read(&sql::JOURNAL, paged(page, json!({ "tenant": tenant, "instance_id": instance }))).await
+        let argument = paged(page, json!({ "tenant": tenant, "instance_id": instance }));
+        super::pages::lines_after(self.read(&sql::JOURNAL, argument).await?, page)
     }
 
     async fn blobs(&self, tenant: &TenantId, instance: InstanceId, hashes: &[Digest]) -> Result<Vec<Blob>> {

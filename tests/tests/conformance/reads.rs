@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde_json::json;
 use stepwell::domain::Digest;
 use stepwell::domain::definition::DefinitionRow;
+use stepwell::domain::id::successor;
 use stepwell::domain::instance::InstanceStatus;
 use stepwell::domain::page::{Page, PageRequest};
 use stepwell::domain::task::TaskStatus;
@@ -11,6 +12,7 @@ use stepwell::engine::port::Write;
 use stepwell::engine::port::store::{InstanceFilter, TaskFilter};
 use stepwell_tests::db::TestDb;
 use stepwell_tests::on_both_databases;
+use uuid::Uuid;
 
 use crate::fixture::{Case, T0, apply, at, step, tenant};
 
@@ -20,6 +22,7 @@ on_both_databases!(
     tasks_are_filtered,
     incidents_are_filtered,
     the_journal_comes_in_pages,
+    lines_of_one_decision_are_one_row,
     a_message_finds_who_waits,
     the_newest_attempt_is_found,
     the_newest_definitions_are_listed,
@@ -145,6 +148,32 @@ async fn the_journal_comes_in_pages(db: TestDb) -> Result<()> {
     );
     let after = PageRequest { after: Some(entries[2].id), limit: 2 };
     assert_eq!(store.journal(who, case.instance.id, &after).await?, entries[3..]);
+    Ok(())
+}
+
+/// Lines whose ids follow one another are one row, and nobody who reads the journal can tell.
+async fn lines_of_one_decision_are_one_row(db: TestDb) -> Result<()> {
+    let store = db.open().await;
+    let case = Case::new();
+    let mut entries: Vec<_> = (1..=5).map(|seq| case.journal(seq)).collect();
+    for at in [1, 2, 4] {
+        entries[at].id = successor(entries[at - 1].id);
+    }
+    entries[1].note = Some("\"quoted\" \u{1} ä".into());
+    case.write(&*store, entries.iter().cloned().map(Write::InsertJournal).collect()).await?;
+    assert_eq!(db.count("workflow_journal").await?, 2);
+    for taken in 0_usize..=5 {
+        for limit in 1..=6 {
+            let after = taken.checked_sub(1).map(|last| entries[last].id);
+            let page = PageRequest { after, limit };
+            let found = store.journal(&case.tenant, case.instance.id, &page).await?;
+            let end = entries.len().min(taken + usize::try_from(limit)? + 1);
+            assert_eq!(found, entries[taken..end], "{limit} after {taken}");
+        }
+    }
+    let before = PageRequest { after: Some(Uuid::nil()), limit: 9 };
+    assert_eq!(store.journal(&case.tenant, case.instance.id, &before).await?, entries);
+    assert_eq!(store.journal(&tenant("other"), case.instance.id, &first(9)).await?, []);
     Ok(())
 }
 

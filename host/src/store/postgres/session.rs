@@ -9,11 +9,10 @@ use sqlx::{ConnectOptions, Connection, PgConnection, Row};
 use tokio::sync::Semaphore;
 
 use super::whole::{self, Seal};
-use crate::engine::port::Write;
 use crate::store::driver::Transaction;
 use crate::store::error::Fault;
 use crate::store::patience::Patience;
-use crate::store::prepare::{Prepared, array};
+use crate::store::prepare::{Data, Prepared, array};
 use crate::store::statement::{Statement, parts};
 
 /// How long a new connection may take.
@@ -93,7 +92,7 @@ impl Transaction for Session {
         rows.iter().map(|row| Ok(row.try_get::<String, _>(0)?)).collect()
     }
 
-    async fn write(&mut self, statement: &'static Statement, rows: &[&Write]) -> Result<usize, Fault> {
+    async fn write(&mut self, statement: &'static Statement, rows: &[Data<'_>]) -> Result<usize, Fault> {
         let Some(layout) = statement.layout() else {
             return Ok(self.query(statement, &array(rows)?).await?.len());
         };

@@ -93,7 +93,7 @@ pub(super) fn query(
         .bind(versions);
     for same_kind in rows.chunk_by(|one, other| one.kind == other.kind) {
         let Some(statement) = same_kind[0].kind.statement() else { continue };
-        let writes: Vec<_> = same_kind.iter().map(|row| row.write).collect();
+        let writes: Vec<_> = same_kind.iter().map(|row| row.data).collect();
         let unfit = |why| Fault::Data(format!("{}: {why}", statement.name));
         let layout = statement.layout().ok_or_else(|| Fault::Broken("takes no records".into()))?;
         query = query.bind(layout.fill(&writes).map_err(unfit)?);

@@ -1,9 +1,9 @@
--- Lines of the journal. (subject, seq) is unique: a decision is never recorded twice.
+-- Pages of the journal. (subject, seq) of the first line is unique: a decision is never recorded twice.
 insert into workflow_journal (
   id, tenant, instance_id, subject_id, seq, kind, step_id, at, plugin_digest, note, call, answer, fuel,
-  memory_bytes
+  memory_bytes, more
 )
 select
   r.id, r.tenant, r.instance_id, r.subject_id, r.seq, r.kind, r.step_id, r.at, r.plugin_digest, r.note,
-  r.call, r.answer, r.fuel, r.memory_bytes
+  r.call, r.answer, r.fuel, r.memory_bytes, r.more
 from unnest($1::workflow_insert_journal_row[]) as r
