@@ -11,7 +11,7 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::task::{Context, Wake, Waker};
 use std::time::Instant;
 
@@ -51,26 +51,24 @@ pub(super) struct Lanes {
 
 /// One of them. Its threads end with it.
 struct Lane {
-    shared: Arc<Shared>,
+    door: Arc<Door>,
+    closed: Arc<AtomicBool>,
 }
 
-#[derive(Default)]
-struct Shared {
-    waiting: Mutex<Waiting>,
-    arrived: Condvar,
-}
+/// Where jobs come in. Who brings one never waits for the lane's threads, which the kernel may stop at any place for long.
+type Door = mpsc::Sender<Arc<Job>>;
 
-#[derive(Default)]
-struct Waiting {
+/// What the threads of a lane share with each other, and with nobody else.
+struct Line {
+    arrived: mpsc::Receiver<Arc<Job>>,
     turns: Turns<Arc<Job>>,
-    closed: bool,
 }
 
 /// One call in the lane.
 struct Job {
     key: Key,
-    back: Weak<Shared>,
-    last: Weak<Shared>,
+    back: Weak<Door>,
+    last: Weak<Door>,
     harmful: Arc<Lately>,
     /// Timers of what the guest waits for are this runtime's.
     timers: Handle,
@@ -83,13 +81,16 @@ struct Job {
 impl Lane {
     /// A lane with a thread for half of the cores, at least one.
     fn new(place: Place) -> Result<Self, Error> {
-        let lane = Self { shared: Arc::default() };
+        let (door, arrived) = mpsc::channel();
+        let lane = Self { door: Arc::new(door), closed: Arc::default() };
+        let line = Arc::new(Mutex::new(Line { arrived, turns: Turns::default() }));
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         for _ in 0..(cores / 2).max(1) {
-            let shared = lane.shared.clone();
+            let (line, closed) = (line.clone(), lane.closed.clone());
+            let next = move || line.lock().unwrap_or_else(PoisonError::into_inner).next();
             let thread = std::thread::Builder::new().name("plugin-lane".into()).spawn(move || {
                 stand(place);
-                while let Some(job) = shared.next() {
+                while let Some(job) = next().filter(|_| !closed.load(Ordering::Acquire)) {
                     job.turn();
                 }
             });
@@ -127,8 +128,8 @@ impl Lanes {
         };
         let job = Arc::new(Job {
             key,
-            back: Arc::downgrade(&self.back.shared),
-            last: Arc::downgrade(&self.last.shared),
+            back: Arc::downgrade(&self.back.door),
+            last: Arc::downgrade(&self.last.door),
             harmful: Arc::clone(&self.harmful),
             timers: Handle::current(),
             spent,
@@ -143,31 +144,29 @@ impl Lanes {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        let mut waiting = self.shared.lock();
-        waiting.closed = true;
-        let left = std::mem::take(&mut waiting.turns);
-        drop(waiting);
-        // Outside of the lock: what is dropped may wake something.
-        drop(left);
-        self.shared.arrived.notify_all();
+        // What still waits is dropped with the line, by the last of the threads.
+        self.closed.store(true, Ordering::Release);
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for the next one whose turn it is; none when the lane is closed.
-    fn next(&self) -> Option<Arc<Job>> {
-        let mut waiting = self.lock();
-        while !waiting.closed {
-            if let Some(job) = waiting.turns.pop() {
+impl Line {
+    /// Waits for the next one whose turn it is; none when the door is gone and nothing is left.
+    fn next(&mut self) -> Option<Arc<Job>> {
+        loop {
+            while let Ok(job) = self.arrived.try_recv() {
+                self.join(job);
+            }
+            if let Some(job) = self.turns.pop() {
                 return Some(job);
             }
-            waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            let job = self.arrived.recv().ok()?;
+            self.join(job);
         }
-        None
+    }
+
+    fn join(&mut self, job: Arc<Job>) {
+        let tenant = job.key.0.clone();
+        self.turns.push(&tenant, job);
     }
 }
 
@@ -197,12 +196,8 @@ impl Wake for Job {
             return;
         }
         *self.queued_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        let mut waiting = lane.lock();
-        if !waiting.closed {
-            waiting.turns.push(&self.key.0.clone(), self);
-            drop(waiting);
-            lane.arrived.notify_one();
-        }
+        // A lane that has ended meanwhile needs nobody any more.
+        let _ = lane.send(self);
     }
 }
 

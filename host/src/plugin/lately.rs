@@ -1,9 +1,10 @@
 //! Who has been slow lately, or has done harm: the next call of such a plugin begins in a lane of its kind, so that it does
 //! not hold up a thread that serves requests until it turns out to be so again.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
 
 use crate::domain::{Digest, TenantId};
 
@@ -18,24 +19,27 @@ const ENTRIES_MAX: usize = 4_096;
 /// Whose calls: a plugin may be bad for one tenant only, by what it is told to do.
 pub(super) type Key = (TenantId, Digest);
 
-/// What is remembered.
+/// What is remembered. Every call looks at it, also on threads that the kernel may stop at any place for long: to look
+/// takes no lock that another thread could wait for.
 #[derive(Default)]
 pub(super) struct Lately {
-    any: AtomicBool,
+    /// How many good calls each one must still make.
     bad: Mutex<HashMap<Key, u32>>,
+    /// The same without the numbers.
+    names: ArcSwap<HashSet<Key>>,
 }
 
 impl Lately {
     /// Whether the next call is expected to be bad.
     pub(super) fn is_bad(&self, key: &Key) -> bool {
+        let names = self.names.load();
         // The usual case, on every call: nobody is.
-        self.any.load(Ordering::Relaxed)
-            && self.bad.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+        !names.is_empty() && names.contains(key)
     }
 
     /// Takes note of a call.
     pub(super) fn record(&self, key: &Key, bad: bool) {
-        if !bad && !self.any.load(Ordering::Relaxed) {
+        if !bad && !self.is_bad(key) {
             return;
         }
         let mut map = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +55,9 @@ impl Lately {
                 map.remove(key);
             }
         }
-        self.any.store(!map.is_empty(), Ordering::Relaxed);
+        if map.contains_key(key) != self.is_bad(key) {
+            self.names.store(Arc::new(map.keys().cloned().collect()));
+        }
     }
 }
 
