@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 use serde::{Deserialize, Serialize};
 
 /// The first moment of the year 1, and the last that fits four digits of a year: text of it sorts, and both databases
@@ -44,10 +44,29 @@ impl Timestamp {
 }
 
 impl fmt::Display for Timestamp {
-    /// Always the same width, so that text sorts as time does.
+    /// Always the same width, so that text sorts as time does. Every answer has several: the digits are set one by one,
+    /// which takes a quarter of the time of the calendar's own formats.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default();
-        f.write_str(&time.to_rfc3339_opts(SecondsFormat::Millis, true))
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let parts = [
+            (3, time.year().unsigned_abs()),
+            (6, time.month()),
+            (9, time.day()),
+            (12, time.hour()),
+            (15, time.minute()),
+            (18, time.second()),
+            (22, time.timestamp_subsec_millis()),
+        ];
+        for (last, mut number) in parts {
+            let mut at = last;
+            while number > 0 {
+                text[at] += u8::try_from(number % 10).unwrap_or_default();
+                number /= 10;
+                at = at.saturating_sub(1);
+            }
+        }
+        f.write_str(str::from_utf8(&text).unwrap_or_default())
     }
 }
 
@@ -108,6 +127,16 @@ mod tests {
             let text = serde_json::to_string(&moment).expect("it is JSON");
             assert_eq!(text.len(), "'0001-01-01T00:00:00.000Z'".len(), "{text}");
             assert_eq!(serde_json::from_str::<Timestamp>(&text).expect("it is read again"), moment);
+        }
+    }
+
+    #[test]
+    fn text_is_that_of_the_calendar() {
+        let day = 86_400_000;
+        for moment in (0..40_000).map(|n| Timestamp::from_millis(n * 93 * day + n * 1_234_567 - 50_000 * day))
+        {
+            let time = DateTime::<Utc>::from_timestamp_millis(moment.millis()).expect("a time");
+            assert_eq!(moment.to_string(), time.to_rfc3339_opts(chrono::SecondsFormat::Millis, true));
         }
     }
 
