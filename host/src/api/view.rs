@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::domain::Timestamp;
 use crate::domain::incident::Incident;
 use crate::domain::journal::JournalEntry;
+use crate::domain::json::JsonText;
 use crate::domain::page::Page;
 use crate::domain::step::StepExecution;
 use crate::domain::task::Task;
@@ -241,8 +242,9 @@ pub(super) struct EntryView {
 
 impl EntryView {
     pub(super) fn new(entry: JournalEntry, details: bool) -> Self {
-        let json =
-            |text: Option<String>| text.filter(|_| details).and_then(|text| serde_json::from_str(&text).ok());
+        let json = |text: Option<JsonText>| {
+            text.filter(|_| details).and_then(|text| serde_json::from_str(text.as_str()).ok())
+        };
         Self {
             id: entry.id,
             seq: entry.seq,

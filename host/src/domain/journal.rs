@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::json::JsonText;
 use super::{Digest, InstanceId, TenantId, Timestamp};
 
 /// A row of `workflow_journal`.
@@ -29,14 +30,22 @@ pub struct JournalEntry {
     pub plugin_digest: Option<Digest>,
     /// A line for the timeline.
     pub note: Option<String>,
-    /// The call: context, event, state before (big parts as `{"$blob": HASH}`), JSON text.
-    pub call: Option<String>,
-    /// The answer: state after, effects, outcome, or the fault, JSON text.
-    pub answer: Option<String>,
+    /// The call: context, event, state before (big parts as `{"$blob": HASH}`).
+    pub call: Option<JsonText>,
+    /// The answer: state after, effects, outcome, or the fault.
+    pub answer: Option<JsonText>,
     /// Fuel burnt.
     pub fuel: Option<i64>,
     /// The highest memory use.
     pub memory_bytes: Option<i64>,
+}
+
+impl JournalEntry {
+    /// About how long its texts are.
+    pub fn bytes(&self) -> usize {
+        let texts = [&self.call, &self.answer].into_iter().flatten().map(JsonText::as_str);
+        texts.chain(self.note.as_deref()).map(str::len).sum()
+    }
 }
 
 /// A row of `workflow_blobs`: a big part of journal entries, kept once for each instance.

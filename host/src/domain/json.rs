@@ -2,7 +2,59 @@
 
 use std::io;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// JSON as the text that it was written as. By itself it is a string in other JSON; [`JsonText::raw`] is a part of it.
+#[derive(Clone, Debug)]
+pub struct JsonText(Box<RawValue>);
+
+impl JsonText {
+    /// Something as JSON.
+    pub fn of(value: &impl Serialize) -> serde_json::Result<Self> {
+        serde_json::value::to_raw_value(value).map(Self)
+    }
+
+    /// Text, if it is JSON.
+    pub fn parse(text: String) -> serde_json::Result<Self> {
+        RawValue::from_string(text).map(Self)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// It, to stand in other JSON as it is.
+    pub fn raw(self) -> Box<RawValue> {
+        self.0
+    }
+}
+
+impl From<Box<RawValue>> for JsonText {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(raw)
+    }
+}
+
+impl PartialEq for JsonText {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Serialize for JsonText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
 
 /// Canonical text: object keys sorted (as `serde_json`'s map keeps them), no white space.
 pub fn canonical(value: &Value) -> String {

@@ -8,7 +8,7 @@ use crate::domain::definition::Step;
 use crate::domain::id::fresh;
 use crate::domain::instance::InstanceStatus;
 use crate::domain::journal::{BLOB_BYTES_MIN, Blob, JournalEntry, blob_reference};
-use crate::domain::json::canonical;
+use crate::domain::json::{JsonText, canonical};
 use crate::domain::plugin::{Fault, MapCall, StepCall, StepVerb, Usage};
 use crate::domain::task::Task;
 use crate::domain::transition::{Failure, Outcome, Transition};
@@ -33,7 +33,7 @@ pub(super) fn transition(
         Outcome::Failed { failure } => format!("failed: {}: {}", failure.code, failure.message),
     });
     let (call_text, answer) = (text(draft, call), text(draft, answer));
-    step_line(draft, definition, verb(call), Some(digest), note, Some(call_text), Some(answer), usage);
+    step_line(draft, definition, verb(call), Some(digest), note, call_text, answer, usage);
 }
 
 /// A plugin, or the step's mapper, is at fault.
@@ -41,7 +41,7 @@ pub(super) fn fault(draft: &mut Draft, definition: &Step, digest: &Digest, call:
     let answer = text(draft, &json!({ "fault": { "code": fault.code, "message": fault.message } }));
     let note = format!("incident: {}: {}", fault.code, fault.message);
     let call_text = text(draft, call);
-    step_line(draft, definition, verb(call), Some(digest), note, Some(call_text), Some(answer), NO_USAGE);
+    step_line(draft, definition, verb(call), Some(digest), note, call_text, answer, NO_USAGE);
 }
 
 /// A step cannot begin: its configuration makes no sense with what the instance knows.
@@ -71,7 +71,7 @@ pub(super) fn transform(
 ) {
     let (call, answer) = (text(draft, call), text(draft, answer));
     let note = "output mapped".to_owned();
-    step_line(draft, definition, "transform", Some(digest), note, Some(call), Some(answer), usage);
+    step_line(draft, definition, "transform", Some(digest), note, call, answer, usage);
 }
 
 /// The instance began.
@@ -173,8 +173,8 @@ fn step_line(
     kind: &str,
     digest: Option<&Digest>,
     note: String,
-    call: Option<String>,
-    answer: Option<String>,
+    call: Option<JsonText>,
+    answer: Option<JsonText>,
     usage: Usage,
 ) {
     let Some(arc) = draft.workflow.step(&definition.id).cloned() else { return };
@@ -204,13 +204,13 @@ fn step_line(
 
 /// What was said, as JSON. Where it is long, big members down to the second level become blobs: a state is written
 /// once, not before and after.
-fn text(draft: &mut Draft, said: &impl Serialize) -> String {
-    let text = serde_json::to_string(said).unwrap_or_default();
-    if text.len() < BLOB_BYTES_MIN {
-        return text;
+fn text(draft: &mut Draft, said: &impl Serialize) -> Option<JsonText> {
+    let text = JsonText::of(said).ok()?;
+    if text.as_str().len() < BLOB_BYTES_MIN {
+        return Some(text);
     }
-    let value = serde_json::to_value(said).unwrap_or_default();
-    canonical(&share_at(draft, value, 0))
+    let value = serde_json::to_value(said).ok()?;
+    JsonText::of(&share_at(draft, value, 0)).ok()
 }
 
 fn share_at(draft: &mut Draft, value: Value, depth: u8) -> Value {

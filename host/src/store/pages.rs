@@ -6,11 +6,14 @@
 
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::domain::id::successor;
 use crate::domain::journal::JournalEntry;
+use crate::domain::json::JsonText;
 use crate::domain::page::PageRequest;
+use crate::domain::{Digest, Timestamp};
 use crate::engine::port::store::Result;
 use crate::engine::port::{StoreError, Write};
 
@@ -23,8 +26,71 @@ const PAGE_BYTES_MAX: usize = 64 << 10;
 pub(super) struct Page {
     #[serde(flatten)]
     first: JournalEntry,
-    /// The lines after it, a JSON array.
+    /// The [`Line`]s after it, a JSON array.
     more: Option<String>,
+}
+
+/// A later line of a page: what the first does not tell. Its id follows from its place.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    seq: i64,
+    kind: String,
+    /// If it is another than that of the first line; so is the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subject_id: Option<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plugin_digest: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fuel: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    memory_bytes: Option<i64>,
+}
+
+impl Line {
+    fn below(first: &JournalEntry, line: JournalEntry) -> Self {
+        Self {
+            seq: line.seq,
+            kind: line.kind,
+            subject_id: (line.subject_id != first.subject_id).then_some(line.subject_id),
+            at: (line.at != first.at).then_some(line.at),
+            step_id: line.step_id,
+            plugin_digest: line.plugin_digest,
+            note: line.note,
+            call: line.call.map(JsonText::raw),
+            answer: line.answer.map(JsonText::raw),
+            fuel: line.fuel,
+            memory_bytes: line.memory_bytes,
+        }
+    }
+
+    fn entry(self, first: &JournalEntry, id: Uuid) -> JournalEntry {
+        JournalEntry {
+            id,
+            tenant: first.tenant.clone(),
+            instance_id: first.instance_id,
+            subject_id: self.subject_id.unwrap_or(first.subject_id),
+            seq: self.seq,
+            kind: self.kind,
+            step_id: self.step_id,
+            at: self.at.unwrap_or(first.at),
+            plugin_digest: self.plugin_digest,
+            note: self.note,
+            call: self.call.map(JsonText::from),
+            answer: self.answer.map(JsonText::from),
+            fuel: self.fuel,
+            memory_bytes: self.memory_bytes,
+        }
+    }
 }
 
 impl Page {
@@ -35,10 +101,15 @@ impl Page {
 
     /// Its lines, oldest first.
     fn lines(self) -> serde_json::Result<Vec<JournalEntry>> {
-        let mut lines = vec![self.first];
-        if let Some(more) = &self.more {
-            lines.extend(serde_json::from_str::<Vec<JournalEntry>>(more)?);
-        }
+        let more: Vec<Line> = self.more.as_deref().map_or(Ok(Vec::new()), serde_json::from_str)?;
+        let mut lines = Vec::with_capacity(more.len() + 1);
+        let first = self.first;
+        let mut id = first.id;
+        lines.extend(more.into_iter().map(|line| {
+            id = successor(id);
+            line.entry(&first, id)
+        }));
+        lines.insert(0, first);
         Ok(lines)
     }
 }
@@ -51,24 +122,20 @@ pub(super) fn take(writes: &mut Vec<Write>) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     let mut lines = lines.into_iter().peekable();
     while let Some(first) = lines.next() {
-        let (mut last, mut bytes) = (first.id, bytes(&first));
-        let instance = first.instance_id;
-        let rest: Vec<JournalEntry> = std::iter::from_fn(|| {
-            let fits = |line: &JournalEntry| bytes + self::bytes(line) <= PAGE_BYTES_MAX;
-            let line = lines
-                .next_if(|line| (line.instance_id, line.id) == (instance, successor(last)) && fits(line))?;
-            (last, bytes) = (line.id, bytes + self::bytes(&line));
-            Some(line)
+        let (mut last, mut bytes) = (first.id, first.bytes());
+        let rest: Vec<Line> = std::iter::from_fn(|| {
+            let line = lines.next_if(|line| {
+                (line.instance_id, line.id) == (first.instance_id, successor(last))
+                    && bytes + line.bytes() <= PAGE_BYTES_MAX
+            })?;
+            (last, bytes) = (line.id, bytes + line.bytes());
+            Some(Line::below(&first, line))
         })
         .collect();
         let more = (!rest.is_empty()).then(|| serde_json::to_string(&rest).unwrap_or_default());
         pages.push(Page { first, more });
     }
     pages
-}
-
-fn bytes(line: &JournalEntry) -> usize {
-    [&line.note, &line.call, &line.answer].into_iter().flatten().map(String::len).sum()
 }
 
 /// Lines of pages after the one that a request names, and one more than it asks for.
@@ -117,7 +184,7 @@ impl Serialize for Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{InstanceId, TenantId, Timestamp};
+    use crate::domain::{InstanceId, TenantId};
 
     fn entry(instance: u128, id: u128) -> JournalEntry {
         JournalEntry {
@@ -131,7 +198,7 @@ mod tests {
             at: Timestamp::from_millis(1),
             plugin_digest: None,
             note: Some("\"quoted\" \u{1} ä".into()),
-            call: Some(r#"{ "a" : 1 }"#.into()),
+            call: JsonText::parse(r#"{ "a" : 1 }"#.into()).ok(),
             answer: None,
             fuel: Some(1),
             memory_bytes: None,
@@ -140,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_page_has_no_more_than_it_may() {
-        let long = |id| JournalEntry { call: Some("x".repeat(PAGE_BYTES_MAX / 2)), ..entry(1, id) };
+        let long = |id| JournalEntry { note: Some("x".repeat(PAGE_BYTES_MAX / 2)), ..entry(1, id) };
         let mut writes: Vec<Write> = (1..=3).map(long).map(Write::InsertJournal).collect();
         let pages = take(&mut writes);
         assert_eq!(pages.iter().map(|page| page.id().as_u128()).collect::<Vec<_>>(), [1, 2, 3]);

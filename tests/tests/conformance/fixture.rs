@@ -8,6 +8,7 @@ use stepwell::domain::event::InboxEvent;
 use stepwell::domain::incident::Incident;
 use stepwell::domain::instance::{Instance, InstanceStatus};
 use stepwell::domain::journal::{Blob, JournalEntry};
+use stepwell::domain::json::JsonText;
 use stepwell::domain::step::{StepExecution, StepStatus};
 use stepwell::domain::task::{Task, TaskStatus};
 use stepwell::domain::timer::{OutboxItem, Subscription, Timer};
@@ -169,7 +170,7 @@ impl Case {
             at: at(seq),
             plugin_digest: Some(Digest::of(b"plugin")),
             note: None,
-            call: Some("{}".into()),
+            call: JsonText::parse("{}".into()).ok(),
             answer: None,
             fuel: Some(12_345),
             memory_bytes: None,

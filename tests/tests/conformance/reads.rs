@@ -6,6 +6,7 @@ use stepwell::domain::Digest;
 use stepwell::domain::definition::DefinitionRow;
 use stepwell::domain::id::successor;
 use stepwell::domain::instance::InstanceStatus;
+use stepwell::domain::json::JsonText;
 use stepwell::domain::page::{Page, PageRequest};
 use stepwell::domain::task::TaskStatus;
 use stepwell::engine::port::Write;
@@ -160,6 +161,9 @@ async fn lines_of_one_decision_are_one_row(db: TestDb) -> Result<()> {
         entries[at].id = successor(entries[at - 1].id);
     }
     entries[1].note = Some("\"quoted\" \u{1} ä".into());
+    entries[1].call = Some(JsonText::parse(r#"{ "as it" : "was\u0041" }"#.into())?);
+    (entries[2].subject_id, entries[2].at) = (case.instance.id.0, T0);
+    (entries[3].step_id, entries[3].plugin_digest, entries[3].fuel) = (None, None, None);
     case.write(&*store, entries.iter().cloned().map(Write::InsertJournal).collect()).await?;
     assert_eq!(db.count("workflow_journal").await?, 2);
     for taken in 0_usize..=5 {

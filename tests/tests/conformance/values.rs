@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use stepwell::domain::incident::Incident;
 use stepwell::domain::instance::InstanceStatus;
 use stepwell::domain::journal::JournalEntry;
+use stepwell::domain::json::JsonText;
 use stepwell::domain::plugin::PluginKind;
 use stepwell::domain::step::StepStatus;
 use stepwell::domain::transition::Failure;
@@ -131,9 +132,11 @@ async fn canonical_text_survives_byte_for_byte(db: TestDb) -> Result<()> {
         (case.step.config, case.step.state) = (Some(text.into()), Some(text.into()));
         let (mut item, event, blob) = (case.outgoing("k", T0), case.event(text), case.blob(text));
         item.payload = text.into();
+        // What is JSON stays as it was written; anything else is a string of JSON.
+        let json = JsonText::parse(text.into()).or_else(|_| JsonText::of(&text))?;
         let journal = JournalEntry {
-            call: Some(text.into()),
-            answer: Some(text.into()),
+            call: Some(json.clone()),
+            answer: Some(json),
             note: Some(text.into()),
             ..case.journal(1)
         };

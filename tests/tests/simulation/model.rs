@@ -176,9 +176,9 @@ fn check_once(tables: &Tables) {
     for line in tables.journal.iter().filter(|line| line.kind == "start" || line.kind == "event") {
         lines.entry(line.subject_id).or_default().push(line.seq);
         let call: serde_json::Value =
-            line.call.as_deref().map(|text| serde_json::from_str(text).unwrap()).unwrap_or_default();
+            line.call.as_ref().map(|text| serde_json::from_str(text.as_str()).unwrap()).unwrap_or_default();
         let event: Option<Event> = serde_json::from_value(call["verb"]["event"].clone()).ok();
-        let faulted = line.answer.as_deref().is_some_and(|answer| answer.contains("\"fault\""));
+        let faulted = line.answer.as_ref().is_some_and(|answer| answer.as_str().contains("\"fault\""));
         if let (Some(Event::TaskCompleted { .. } | Event::TaskFailed { .. }), false) = (event, faulted) {
             *consumed.entry(line.subject_id).or_default() += 1;
         }

@@ -338,7 +338,7 @@ fn by_the_rules(
 
 /// Whether a line of the journal is a decision that ended its step.
 fn ends_step(line: &stepwell::domain::journal::JournalEntry) -> bool {
-    let answer: Value =
-        line.answer.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let answer = line.answer.as_ref().and_then(|text| serde_json::from_str(text.as_str()).ok());
+    let answer: Value = answer.unwrap_or_default();
     matches!(answer["outcome"]["kind"].as_str(), Some("completed" | "failed"))
 }

@@ -184,7 +184,7 @@ impl Write {
                 }
                 Self::InsertKept(row) => row.event.len(),
                 Self::InsertReminder(row) => row.message.len(),
-                Self::InsertJournal(row) => text(&row.call) + text(&row.answer),
+                Self::InsertJournal(row) => row.bytes(),
                 Self::InsertBlob(row) => row.body.len(),
                 Self::InsertDefinition(row) => row.source.len() + json_bytes(&row.document),
                 Self::InsertPlugin(row) => row.component.len(),
