@@ -29,11 +29,6 @@ pub fn successor(id: Uuid) -> Uuid {
     Uuid::from_u128(id.as_u128().wrapping_add(1))
 }
 
-/// The moment that an id begins with.
-pub fn id_millis(id: Uuid) -> u128 {
-    id.as_u128() >> 80
-}
-
 /// Whether runs of this thread must be the same again when they are repeated: then nothing is left to chance.
 pub fn repeatable() -> bool {
     NUMBERED.get().is_some()

@@ -52,7 +52,10 @@ impl Serialize for JsonText {
 
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(String::deserialize(deserializer)?).map_err(de::Error::custom)
+        let text = String::deserialize(deserializer)?;
+        // Text that is no JSON, which nothing writes, must not make unreadable what stands beside it.
+        let raw = serde_json::from_str::<&RawValue>(&text).map(|raw| Self(raw.to_owned()));
+        raw.or_else(|_| Self::of(&text)).map_err(de::Error::custom)
     }
 }
 

@@ -48,6 +48,8 @@ struct Member {
 struct Line {
     starts: Arc<Semaphore>,
     waiting: AtomicUsize,
+    /// Places that are kept although nothing is under way.
+    resting: AtomicUsize,
     faults: Faults,
 }
 
@@ -91,8 +93,10 @@ impl Place {
             return line.faults.made_up();
         }
         let rest = line.faults.one_more();
+        line.resting.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
             tokio::time::sleep(rest).await;
+            line.resting.fetch_sub(1, Ordering::Relaxed);
             drop(permit);
         });
     }
@@ -130,26 +134,34 @@ impl Crowd {
             Some(member) => member.seen = now,
             None => {
                 // A newcomer is rare enough to look who has left.
-                tenants.retain(|_, member| member.is_about(now));
+                tenants.retain(|_, member| member.is_about(now) || member.rests());
                 let line = Line {
                     starts: Arc::new(Semaphore::new(STARTS_MAX)),
                     waiting: AtomicUsize::new(0),
+                    resting: AtomicUsize::new(0),
                     faults: Faults::default(),
                 };
                 tenants.insert(tenant.clone(), Member { seen: now, line: Arc::new(line) });
             }
         }
-        if tenants.len() > 1 && !tenants.iter().any(|(name, member)| name != tenant && member.is_about(now)) {
-            tenants.retain(|name, _| name == tenant);
+        if !tenants.iter().any(|(name, member)| name != tenant && member.is_about(now)) {
+            tenants.retain(|name, member| name == tenant || member.rests());
+            return None;
         }
-        (tenants.len() > 1).then(|| tenants.get(tenant).map(|member| member.line.clone())).flatten()
+        tenants.get(tenant).map(|member| member.line.clone())
     }
 }
 
 impl Member {
     /// It was seen lately, or has starts under way.
     fn is_about(&self, now: Instant) -> bool {
-        now.duration_since(self.seen) < ABOUT || self.line.starts.available_permits() < STARTS_MAX
+        let kept = self.line.resting.load(Ordering::Relaxed);
+        now.duration_since(self.seen) < ABOUT || self.line.starts.available_permits() + kept < STARTS_MAX
+    }
+
+    /// It is not forgotten what went wrong.
+    fn rests(&self) -> bool {
+        self.line.resting.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -220,6 +232,21 @@ mod tests {
         assert!(places().await.is_none(), "they come back one by one");
         tokio::time::sleep(REST_AFTER_FAULT * 16).await;
         assert!(places().await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_only_rests_is_not_about() {
+        let (crowd, (flood, other)) = (Crowd::default(), tenants());
+        crowd.enter(&other).await.unwrap();
+        for _ in 0..STARTS_MAX {
+            crowd.enter(&flood).await.unwrap().leave(true);
+        }
+        let bounded = async || crowd.enter(&other).await.unwrap().held.is_some();
+        assert!(bounded().await);
+        tokio::time::sleep(ABOUT).await;
+        let free = lock(&crowd.tenants)[&flood].line.starts.available_permits();
+        assert!(free < STARTS_MAX, "some places are still kept");
+        assert!(!bounded().await, "it is alone");
     }
 
     #[test]

@@ -3,22 +3,17 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::deadline;
 use super::port::store::Result as StoreResult;
 use super::port::write::InstanceUpdate;
 use super::port::{Guard, Hint, Store, Write, WriteSet};
 use super::recent::Snapshot;
 use crate::domain::definition::{Step, Workflow};
-use crate::domain::id::{fresh, id_millis, successor};
+use crate::domain::id::{fresh, successor};
 use crate::domain::instance::{Instance, InstanceStatus};
 use crate::domain::step::{StepExecution, StepStatus};
 use crate::domain::wait::{TopicFields, WaitState};
 use crate::domain::{StepExecutionId, TaskId, TimerId, Timestamp};
-
-/// How far apart two lines of a fold may be for the second to have the id right after the first.
-const LINES_TOGETHER_MS_MAX: u128 = 20;
 
 /// The working copy.
 pub(super) struct Draft {
@@ -56,8 +51,6 @@ pub(super) struct Draft {
     /// Whether `steps` has every row that there is.
     whole: bool,
     is_new: bool,
-    /// The last line of the journal that this fold has written.
-    last_line: Option<Uuid>,
 }
 
 impl Draft {
@@ -92,7 +85,6 @@ impl Draft {
             changed: BTreeSet::new(),
             whole: false,
             is_new: false,
-            last_line: None,
         }
     }
 
@@ -181,16 +173,6 @@ impl Draft {
         (step.state_version, step.seq) = (0, 0);
         step.effect_keys.clear();
         (step.output, step.error, step.started_at, step.ended_at) = (None, None, None, None);
-    }
-
-    /// An id for the next line of the journal, right after the one before: lines of one fold are stored as one row. A fold
-    /// that takes long has ids of its later moments, too: who reads on after a line of somebody else must not pass them.
-    pub(super) fn line_id(&mut self) -> Uuid {
-        let now = fresh();
-        let near = |last: &Uuid| id_millis(now).saturating_sub(id_millis(*last)) <= LINES_TOGETHER_MS_MAX;
-        let id = self.last_line.filter(near).map_or(now, successor);
-        self.last_line = Some(id);
-        id
     }
 
     /// Whether this fold has withdrawn or moved what a signal is about: the database does not know it yet.
@@ -289,6 +271,7 @@ impl Draft {
             }
         }
         writes.append(&mut self.writes);
+        number_lines(&mut writes);
         let withdraws = |write: &Write| {
             matches!(write, Write::CloseInstance(_) | Write::CloseStep(_) | Write::CancelTask(_))
         };
@@ -299,6 +282,18 @@ impl Draft {
         let Self { instance, steps, known, whole, .. } = self;
         let set = WriteSet { guards: self.guards, writes, hints: self.hints };
         (set, Snapshot { instance, steps, known, whole })
+    }
+}
+
+/// Lines of the journal get their ids when all is decided: the later, the fewer lines of somebody else come in between, which who
+/// reads on after would pass. They follow one another directly, since the lines of one fold are stored as one row.
+fn number_lines(writes: &mut [Write]) {
+    let mut id = fresh();
+    for write in writes {
+        if let Write::InsertJournal(line) = write {
+            line.id = id;
+            id = successor(id);
+        }
     }
 }
 
@@ -315,5 +310,50 @@ fn update(instance: &Instance, context_changed: bool) -> InstanceUpdate {
         updated_at: instance.updated_at,
         ended_at: instance.ended_at,
         turns: instance.turns.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::domain::InstanceId;
+    use crate::domain::TenantId;
+    use crate::domain::journal::JournalEntry;
+
+    fn line() -> Write {
+        Write::InsertJournal(JournalEntry {
+            id: Uuid::nil(),
+            tenant: TenantId::default(),
+            instance_id: InstanceId::new(),
+            subject_id: Uuid::nil(),
+            seq: 0,
+            kind: "start".into(),
+            step_id: None,
+            at: Timestamp::from_millis(0),
+            plugin_digest: None,
+            note: None,
+            call: None,
+            answer: None,
+            fuel: None,
+            memory_bytes: None,
+        })
+    }
+
+    #[test]
+    fn lines_follow_one_another_and_what_was_written_while_they_were_decided() {
+        let mut writes = [line(), line(), line()];
+        let of_somebody_else = fresh();
+        number_lines(&mut writes);
+        let ids: Vec<Uuid> = writes
+            .iter()
+            .filter_map(|write| match write {
+                Write::InsertJournal(line) => Some(line.id),
+                _ => None,
+            })
+            .collect();
+        assert!(ids[0] > of_somebody_else);
+        assert_eq!(ids, [ids[0], successor(ids[0]), successor(successor(ids[0]))]);
     }
 }

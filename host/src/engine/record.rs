@@ -18,6 +18,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+/// Lines of a fold get their ids when it is decided.
+const UNNUMBERED: Uuid = Uuid::nil();
+
 /// A plugin answered.
 pub(super) fn transition(
     draft: &mut Draft,
@@ -110,19 +113,8 @@ pub(super) fn task_retry(task: &Task, at: Timestamp, note: String) -> Write {
 
 /// Something became of a task.
 pub(super) fn task_line(task: &Task, at: Timestamp, kind: &str, note: String) -> Write {
-    task_entry(fresh(), task, at, kind, note)
-}
-
-/// The task of a step that failed is offered again, and its instance goes on.
-pub(super) fn dead_letter_retried(draft: &mut Draft, task: &Task) {
-    let note = format!("dead letter offered again, {} attempts", task.max_retries);
-    let line = task_entry(draft.line_id(), task, draft.now, "dead-letter-retried", note);
-    draft.writes.push(line);
-}
-
-fn task_entry(id: Uuid, task: &Task, at: Timestamp, kind: &str, note: String) -> Write {
     Write::InsertJournal(JournalEntry {
-        id,
+        id: fresh(),
         tenant: task.tenant.clone(),
         instance_id: task.workflow_instance_id,
         subject_id: task.id.0,
@@ -139,6 +131,12 @@ fn task_entry(id: Uuid, task: &Task, at: Timestamp, kind: &str, note: String) ->
     })
 }
 
+/// The task of a step that failed is offered again, and its instance goes on.
+pub(super) fn dead_letter_retried(draft: &mut Draft, task: &Task) {
+    let note = format!("dead letter offered again, {} attempts", task.max_retries);
+    draft.writes.push(task_line(task, draft.now, "dead-letter-retried", note));
+}
+
 fn verb(call: &StepCall) -> &'static str {
     match call.verb {
         StepVerb::Start { .. } => "start",
@@ -148,7 +146,7 @@ fn verb(call: &StepCall) -> &'static str {
 
 fn instance_line(draft: &mut Draft, kind: &str, seq: i64, note: String) {
     let entry = JournalEntry {
-        id: draft.line_id(),
+        id: UNNUMBERED,
         tenant: draft.instance.tenant.clone(),
         instance_id: draft.instance.id,
         subject_id: draft.instance.id.0,
@@ -184,7 +182,7 @@ fn step_line(
         (step.id.0, step.seq - 1)
     };
     let entry = JournalEntry {
-        id: draft.line_id(),
+        id: UNNUMBERED,
         tenant: draft.instance.tenant.clone(),
         instance_id: draft.instance.id,
         subject_id,

@@ -173,11 +173,14 @@ async fn make(
         runtime.slow.record(&key, false);
         return answer;
     }
-    let answer = runtime.lanes.finish(key.clone(), spent.clone(), work).await;
-    let answer = answer.unwrap_or_else(|| Err(fault::interrupted(verb)));
-    let slow = spent.time() > SLOW;
+    let ended = runtime.lanes.finish(key.clone(), spent, work).await;
+    let (answer, time) = ended.ok_or_else(|| fault::interrupted(verb))?;
+    let slow = time > SLOW;
     runtime.slow.record(&key, slow);
-    harmful.record(&key, slow && answer.as_ref().is_err_and(|fault| !fault.transient));
+    // A fault that may be the machine's says nothing of the plugin, neither good nor bad.
+    if !answer.as_ref().is_err_and(|fault| fault.transient) {
+        harmful.record(&key, slow && answer.is_err());
+    }
     answer
 }
 

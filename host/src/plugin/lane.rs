@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::task::{Context, Wake, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use tokio::runtime::Handle;
@@ -106,24 +106,26 @@ impl Lanes {
         Ok(Self { back: Lane::new(Place::Back)?, last: Lane::new(Place::Last)?, harmful: Arc::default() })
     }
 
-    /// Lets a call go on here to its end; none if it came to no end, because it panicked or the host stops. It is
-    /// given up when the caller is.
+    /// Lets a call go on here to its end, and tells the time that it took; none if it came to no end, because it panicked
+    /// or the host stops. It is given up when the caller is.
     pub(super) async fn finish<T: Send + 'static>(
         &self,
         key: Key,
         spent: Arc<Spent>,
         work: Work<T>,
-    ) -> Option<T> {
+    ) -> Option<(T, Duration)> {
         let (mut reply, answer) = oneshot::channel();
+        let clock = Arc::clone(&spent);
         let work = async move {
             let ended = tokio::select! {
                 biased;
                 () = reply.closed() => return,
                 ended = AssertUnwindSafe(work).catch_unwind() => ended,
             };
-            // A caller that went away meanwhile does not matter; a panic has been told by its hook.
+            // A caller that went away meanwhile does not matter; a panic has been told by its hook. The time is read on this
+            // thread, whose turn it is: the kernel may stop it as soon as the caller is awake.
             if let Ok(value) = ended {
-                let _ = reply.send(value);
+                let _ = reply.send((value, clock.time()));
             }
         };
         let job = Arc::new(Job {

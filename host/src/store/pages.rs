@@ -17,9 +17,9 @@ use crate::domain::{Digest, Timestamp};
 use crate::engine::port::store::Result;
 use crate::engine::port::{StoreError, Write};
 
-/// Bytes of the texts of a page's lines, about: whoever reads a part of a journal reads whole pages. A line that is longer by
-/// itself is a page of its own.
-const PAGE_BYTES_MAX: usize = 64 << 10;
+/// Bytes of the texts of a page's lines, about: whoever reads a part of a journal reads whole pages, one for each line that is
+/// asked for. A line that is longer by itself is a page of its own.
+const PAGE_BYTES_MAX: usize = 8 << 10;
 
 /// A row of `workflow_journal`.
 #[derive(Debug, Deserialize)]

@@ -1,8 +1,8 @@
 //! Fills a database with instances, to see how it serves when it is no longer empty: the rows of one instance that the
 //! engine has really finished, or has waiting for a worker, are copied under new ids.
 //!
-//! Which tables and columns there are is asked, not known: a copy has what the engine wrote, whatever the schema. (Of lines
-//! of the journal that share a row, those after the first keep the ids of what was copied.)
+//! Which tables and columns there are is asked, not known: a copy has what the engine wrote, whatever the schema. (Ids inside
+//! of texts, as the journal has them, stay those of what was copied.)
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;

@@ -19,7 +19,7 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    /// The columns that it takes on PostgreSQL; none if it takes JSON there, too.
+    /// The records that it takes on PostgreSQL; none if it takes JSON there, too.
     pub(super) fn layout(&'static self) -> Option<&'static Layout> {
         self.layout.get_or_init(|| Layout::of(self.postgres)).as_ref()
     }
