@@ -45,7 +45,7 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     /// Always the same width, so that text sorts as time does. Every answer has several: the digits are set one by one,
-    /// which takes a quarter of the time of the calendar's own formats.
+    /// without the calendar's formats, which are made for any width.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default();
         let mut text = *b"0000-00-00T00:00:00.000Z";

@@ -1,4 +1,4 @@
--- Pages of the journal. (subject, seq) of the first line is unique: a decision is never recorded twice.
+-- Pages of the journal. (subject, seq) of the first line is unique; what a decision relies on is guarded besides.
 with r as materialized (select jsonb(value) as value from json_each(?1))
 insert into workflow_journal (
   id, tenant, instance_id, subject_id, seq, kind, step_id, at, plugin_digest, note, call, answer, fuel,
